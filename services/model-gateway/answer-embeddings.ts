@@ -1,7 +1,7 @@
 /**
- * Texts as vectors, in OpenAI's shape: read and check, price and pay (a free model: count), ask a provider, settle,
- * answer. Under `exact` the tokens that are counted here are paid for, under `upto` and by channel those that the
- * provider reports.
+ * Texts as vectors, in OpenAI's shape: read and check, price and pay (a free model: count), call a provider, settle,
+ * answer. Under `exact` the tokens counted here are charged; under `upto` and by channel, those that the provider
+ * reports.
  */
 import { Effect, Result } from "effect"
 import { HttpCall, jsonAnswer } from "#http"
@@ -68,7 +68,7 @@ export const answerEmbeddings = pricedRoute({
   answer: answerCall
 })
 
-/** Undefined where the provider counts no tokens. Some report only the total, which is the input. */
+/** Undefined if the provider counts no tokens. Some report only the total, which is the input. */
 const usageOf = (answer: JsonObject): Usage | undefined => {
   const usage = recordAt(answer, "usage")
   const inputTokens = numberAt(usage, "prompt_tokens") ?? numberAt(usage, "total_tokens")

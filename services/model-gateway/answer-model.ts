@@ -1,11 +1,10 @@
 /**
  * A call to a model, from its first byte to its end, in this order: read and check, price and pay (a free model:
- * count), fetch the images it names, ask a provider, settle, answer. A failure before any content has been given out
- * releases the payment first and is reported after.
+ * count), fetch the images it names, call a provider, settle, answer. A failure before any content has been sent first
+ * releases the payment and is then reported.
  *
- * The payment of a stream moves to `serving` before the first event and is settled after the last. A provider that
- * fails in between costs the caller nothing; an event in the caller's own dialect reports it. Comments fill the
- * silence.
+ * A stream's payment moves to `serving` before the first event and is settled after the last. A provider that fails in
+ * between costs the caller nothing; an event in the caller's own dialect reports the failure. Comments fill pauses.
  */
 import { Array as Arr, Cause, Clock, Effect, Pull, Result, Stream } from "effect"
 import { eventsAnswer, HttpCall, jsonEvent, type ServerSentEvent, writtenJsonAnswer } from "#http"
@@ -88,7 +87,7 @@ interface Work {
   readonly count: UsageCounter
 }
 
-/** Releases the payment before the caller hears of the failure, so that the same payment can be used again. */
+/** Releases the payment before the caller learns of the failure, so that the same payment can be used again. */
 const released = <A, R>({ call, payment }: Work, answer: Effect.Effect<A, GatewayFault, R>) =>
   withinPayment(
     payment,
@@ -134,7 +133,7 @@ const usedOf = (usage: Usage | undefined, measured: Pick<Used, "answerBytes" | "
 const usedOfStream = ({ usage, answerBytes, isFinished }: StreamFacts): Used =>
   usedOf(usage, { answerBytes, isWhole: isFinished })
 
-/** A call is paid for before any provider is asked and before anything is counted. */
+/** A call is paid for before any provider is called and before anything is counted. */
 const paymentOf = Effect.fnUntraced(function* (call: ModelCall) {
   if (call.model.entry.Free) {
     yield* (yield* FreeTier).takeCall(yield* HttpCall, call.model.family)
@@ -144,7 +143,7 @@ const paymentOf = Effect.fnUntraced(function* (call: ModelCall) {
   return yield* scopedCall(gate.pay(payable(call, yield* HttpCall)))
 })
 
-/** Counts the tokens of a whole answer, and what its provider takes for them; gives that back. */
+/** Counts the tokens of a complete answer and its provider's cost; returns the cost. */
 type UsageCounter = (usage: Usage | undefined, route: ModelRoute) => bigint | null
 
 export const usageCounter = Effect.fnUntraced(function* ({ model }: Pick<ModelCall, "model">) {
@@ -169,9 +168,9 @@ interface StreamFrame {
   readonly headers: Readonly<Record<string, string>>
   readonly startedAtMs: number
   readonly keepAliveMs: number
-  /** Runs when the whole answer is known; what its provider takes for it. */
+  /** Runs when the complete answer is known; returns its provider's cost. */
   readonly onEnd: Effect.Effect<bigint | null>
-  /** What is used with all that the provider has sent. */
+  /** The usage including everything that the provider has sent. */
   readonly used: () => Used
 }
 
@@ -197,7 +196,7 @@ const streamAnswer = Effect.fnUntraced(function* (frame: StreamFrame, upstream: 
     onSuccess: (events) =>
       Effect.suspend(() => {
         if (payment.measure(frame.used())) return made(events.flatMap(translator.push))
-        // The payer has signed for no more: the answer ends as one that has reached its longest length.
+        // The payer has signed for no more: the answer ends like one that reached its maximum length.
         state.stage = "ending"
         state.usedAtCut = before
         return Effect.succeed(translator.cut())
@@ -209,7 +208,7 @@ const streamAnswer = Effect.fnUntraced(function* (frame: StreamFrame, upstream: 
       )
   })
   const next = nextEvents(frame, state, pulled, begin).pipe(
-    // The release comes before the error: the caller can use the payment again at once.
+    // The payment is released before the error is sent: the caller can use it again at once.
     Effect.tapError((error) => (Cause.isDone(error) ? Effect.void : payment.release))
   )
   const events = Stream.fromPull(Effect.succeed(next))
@@ -220,11 +219,11 @@ const streamAnswer = Effect.fnUntraced(function* (frame: StreamFrame, upstream: 
   })
 })
 
-/** How far a stream has come. */
+/** How far a stream has progressed. */
 interface StreamProgress {
   stage: "events" | "ending" | "over"
   isBegun: boolean
-  /** What was used when the stream was ended at the most that the payer has signed. */
+  /** The usage when the stream was ended at the maximum that the payer has signed. */
   usedAtCut: Used | undefined
 }
 
@@ -255,7 +254,7 @@ const dialectEvent = (dialect: ModelCall["dialect"], event: JsonObject): ServerS
 
 const ending = Effect.fnUntraced(function* ({ call, payment, onEnd, used }: StreamFrame, state: StreamProgress) {
   const costMicroUsd = yield* onEnd
-  // The whole answer has been given out: a payment that fails now concerns the payment gate, not the caller.
+  // The complete answer has been sent: a payment that fails now concerns the payment gate, not the caller.
   const { headers } = yield* Effect.orElseSucceed(
     payment.settle({ body: null, costMicroUsd, used: state.usedAtCut ?? used() }),
     (): SettledCall => ({
@@ -267,10 +266,10 @@ const ending = Effect.fnUntraced(function* ({ call, payment, onEnd, used }: Stre
   return call.dialect === "chat" ? [...events, { data: "[DONE]" }] : events
 })
 
-/** Of an answer that no dialect can express. */
+/** For an answer that no dialect can express. */
 const senseless = (reason: string): GatewayFault => fault("INTERNAL_ERROR", { debug: reason })
 
-/** A failure of a free model that comes from its capacity gets a code of its own. */
+/** A free model's failure that comes from its capacity gets a code of its own. */
 export const freeFault = (call: Pick<ModelCall, "model" | "isStreamed">, given: GatewayFault): GatewayFault => {
   const isOfCapacity =
     given.code === "RATE_LIMITED" || given.code === "MODEL_UNAVAILABLE" || given.code === "INTERNAL_ERROR"

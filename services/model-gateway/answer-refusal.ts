@@ -1,6 +1,6 @@
 /**
  * The last stop before a caller of this API: any failure of a route becomes an answer in the route's own shape, and is
- * counted by its code. Defects are logged with their causes; the caller learns only that one happened.
+ * counted by its code. Defects are logged with their causes; the caller learns only that one occurred.
  */
 import { Cause, Effect, Option } from "effect"
 import {
@@ -47,7 +47,7 @@ const asFault = ({ status, message, headers }: WireError): GatewayFault => {
 
 const quotes = new WeakMap<PaymentRefusal, RefusalAnswer>()
 
-/** A quote that is given many times has one answer. */
+/** A quote that is sent many times has one answer. */
 export const quoteAnswer = (quote: PaymentRefusal): RefusalAnswer => {
   const known = quotes.get(quote)
   if (known !== undefined) return known
@@ -72,7 +72,7 @@ const written = (dialect: ErrorDialect, failure: CallFailure): RefusalAnswer => 
 
 export const refused = (body: unknown, options: AnswerOptions) => jsonAnswer(body, options) as RefusalAnswer
 
-/** For what a path names and nobody has. */
+/** For something that a path names and that does not exist. */
 export const nothingHere = (message: string): RefusalAnswer =>
   refused(
     {
@@ -110,7 +110,7 @@ export const answering =
       )
     })
 
-/** Whether the same request is refused again. */
+/** Whether the same request would be refused again. */
 const mustChange = (failure: CallFailure): failure is GatewayFault | UnknownModel => {
   if (failure instanceof UnknownModel) return true
   if (!(failure instanceof GatewayFault)) return false

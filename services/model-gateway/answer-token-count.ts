@@ -1,8 +1,8 @@
 /**
- * How many tokens a conversation in Anthropic's shape has, for callers that plan before they pay. A provider that speaks
- * Anthropic's API counts for itself. For every other model the answer is the estimate by which its calls are priced. A
- * count is free and limited by address, unless its model has a price for it: then it is quoted and paid as any call is,
- * and nothing is charged where the provider that counts does not answer.
+ * How many tokens a conversation in Anthropic's shape has, for callers that plan before they pay. A provider with
+ * Anthropic's API does its own count. For every other model the answer is the estimate by which its calls are priced. A
+ * count is free and limited by address, unless its model has a price for it: then it is quoted and paid like any call,
+ * and nothing is charged if the counting provider does not answer.
  */
 import { Duration, Effect, Result } from "effect"
 import { Admission, HttpCall, jsonAnswer } from "#http"
@@ -21,7 +21,7 @@ import { numberAt } from "./translate/json.ts"
 import { allowedRequest, anthropicCountKeys, leftOutHeaders } from "./translate/provider-keys.ts"
 import { Providers } from "./upstream/Providers.ts"
 
-// A caller counts before it asks: a provider that is slower than this is not waited for, and the estimate answers.
+// A caller counts before it calls: a slower provider is not waited for, and the estimate is the answer.
 const countWithin = Duration.seconds(10)
 
 const utf8 = new TextEncoder()
@@ -33,7 +33,7 @@ export const answerTokenCount = answering("messages")(
     const { all, find } = yield* ModelRegistry
     const http = yield* HttpCall
     const limited = (yield* FreeTier).takeCount(http)
-    // Whether a count is sold is known by its model alone, and so with its body.
+    // Only the model determines whether a count is sold, and so the body must be read first.
     const isAnySold = all.some((model) => countPricesOf(model) !== undefined)
     if (!isAnySold) yield* limited
     const reading = Effect.flatMap(readBody, (body) => Effect.fromResult(readCountedCall(body, { find, http })))
@@ -73,8 +73,8 @@ const countedBy = ({ leftOut }: ModelCall, counted: number | undefined) => ({
 })
 
 /**
- * Undefined where no provider counts: then the estimate is the answer. It also stands in for a provider that fails,
- * where `isEstimateEnough`.
+ * Undefined if no provider counts: then the estimate is the answer. It also replaces the count of a provider that
+ * fails, if `isEstimateEnough`.
  */
 const countedByProvider = Effect.fnUntraced(function* (call: ModelCall, isEstimateEnough: boolean) {
   const route = countingRoute(call)
@@ -83,7 +83,7 @@ const countedByProvider = Effect.fnUntraced(function* (call: ModelCall, isEstima
   const written = writtenFor(conversation, { outputTokens: outputTokens.effective, fetched: standIn })(route)
   if (Result.isFailure(written)) return undefined
   const { ModelGateway } = yield* Configuration
-  // Not through Upstreams: how counts end must not decide whether paid calls reach this provider.
+  // Not through Upstreams: the outcome of counts must not decide whether paid calls reach this provider.
   const asked = (yield* Providers).whole({
     route,
     path: "count",
@@ -103,6 +103,9 @@ const countedByProvider = Effect.fnUntraced(function* (call: ModelCall, isEstima
 
 const tokensOf = (body: Parameters<typeof numberAt>[0]) => numberAt(body, "input_tokens")
 
-/** Files that are only named are fetched for paid calls alone, and no provider is given an address: those are estimated. */
+/**
+ * Files that are only named are fetched for paid calls only, and no provider receives an address: such conversations
+ * are estimated.
+ */
 const countingRoute = ({ model, named }: ModelCall): ModelRoute | undefined =>
   named.length > 0 ? undefined : model.routes.find(({ provider }) => provider.kind === "anthropic")

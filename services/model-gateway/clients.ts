@@ -1,9 +1,9 @@
 /**
- * The programs that call, by the product that their `User-Agent` names first: agents, libraries, and what else is known to
- * call gateways. A label holds a name of this table, and never a caller's text. Pure.
+ * The calling programs, by the product that their `User-Agent` names first: agents, libraries, and other known gateway
+ * clients. A label contains a name from this table, and never a caller's text. Pure.
  */
 
-// As each was heard: Codex 0.171, Claude Code 2.1, opencode 1.18, ai 7.0, OpenAI Agents 0.20, LangChain 1.0, LiteLLM 1.110.
+// As observed: Codex 0.171, Claude Code 2.1, opencode 1.18, ai 7.0, OpenAI Agents 0.20, LangChain 1.0, LiteLLM 1.110.
 const products = [
   ["codex", /^codex(?:_[a-z]{1,20}){0,2}\//u],
   ["claude-code", /^claude-(?:cli|code)\//u],
@@ -22,7 +22,7 @@ export type ClientName = (typeof products)[number][0] | "other"
 
 export const clientNames: ReadonlyArray<ClientName> = [...products.map(([name]) => name), "other"]
 
-/** Read up to here, which is longer than any product. */
+/** Read up to this length, which is longer than any product. */
 const charactersMax = 64
 
 export const clientOf = (userAgent: string | undefined): ClientName => {

@@ -1,6 +1,6 @@
 /**
- * What becomes of each feature of a request on its way to each kind of provider. The table is found out by writing an
- * example of each feature, so that it says what the code does. Pure.
+ * How each feature of a request reaches each kind of provider. The table is computed by writing an example of each
+ * feature, so it shows what the code does. Pure.
  */
 import { Result } from "effect"
 import { table } from "#http"
@@ -15,14 +15,14 @@ import type { JsonObject } from "./translate/json.ts"
 import type { ProviderKind } from "./translate/provider-apis.ts"
 import { sealThought } from "./translate/sealed-thought.ts"
 
-/** Stands in every example where the provider is to get it. */
+/** Included in every example if the provider is to receive it. */
 const sign = "sparrow"
 
 export interface Feature {
   readonly name: string
-  /** An example in each dialect that knows the feature. Without messages it has a plain question. */
+  /** An example in each dialect that has the feature. Without messages it gets a plain question. */
   readonly examples: Partial<Readonly<Record<ApiDialect, JsonObject>>>
-  /** One of these stands in the written request where the feature arrived; by default the sign. */
+  /** One of these appears in the written request if the feature arrived; by default the sign. */
   readonly arrives?: ReadonlyArray<string>
 }
 
@@ -220,7 +220,7 @@ interface Column {
   readonly takes: Takes
 }
 
-/** Each kind of provider that is written in a way of its own. */
+/** Each kind of provider with its own way of writing requests. */
 export const columns: ReadonlyArray<Column> = [
   { name: "`openai`, as OpenAI", kind: "openai", takes: { parameters: "openai", thoughts: "none" } },
   { name: "`openai`, extended", kind: "openai", takes: { parameters: "extended", thoughts: "reasoning_content" } },
@@ -230,7 +230,7 @@ export const columns: ReadonlyArray<Column> = [
 
 export type Outcome = "carried" | "left out" | "refused" | "not asked for"
 
-/** What the example of a feature comes to at a provider. */
+/** The outcome of a feature's example at a provider. */
 export const outcomeOf = (
   { arrives = [sign] }: Feature,
   example: JsonObject,
@@ -259,7 +259,7 @@ const routeOf = ({ kind, takes }: Column): ModelRoute => ({
 
 const dialects: ReadonlyArray<ApiDialect> = ["chat", "messages", "responses"]
 
-/** One word where all dialects that know the feature come to the same. */
+/** One word if all dialects that have the feature have the same outcome. */
 const cellOf = (feature: Feature, column: Column): string => {
   const told = dialects.flatMap((dialect) => {
     const example = feature.examples[dialect]

@@ -1,6 +1,6 @@
 /**
- * How agents find what is sold here: `/.well-known/x402` with each paid route, its shapes, models and ways to pay, and
- * `/llms.txt`. Made from the declared routes and the configuration that serve the calls.
+ * How agents discover what is sold here: `/.well-known/x402` with each paid route, its shapes, models and schemes, and
+ * `/llms.txt`. Generated from the declared routes and the configuration that serve the calls.
  */
 import { createHash } from "node:crypto"
 import { Effect, Option } from "effect"
@@ -41,7 +41,7 @@ interface Sold {
   readonly origin: string
 }
 
-/** The document. Its amounts are those of the shortest call of the cheapest model: the price of a call is in its 402. */
+/** The document. Its amounts are those of the shortest call of the cheapest model: a call's price is in its 402. */
 export const discoveryOf = (sold: Sold) => {
   const { paths, components } = gatewayDocuments.openApi() as unknown as Described
   const families = new Set(sold.payments.Networks.flatMap(({ Network }) => chainFamilyOf(Network) ?? []))
@@ -142,7 +142,7 @@ const bazaarOf = ({ requestBody, responses }: Operation, schemas: PaidRoute["sch
 
 const whole = (schema: JsonObject) => schema
 
-/** What must be there, and of what type. */
+/** The required fields and their types. */
 const required = (schema: JsonObject): JsonObject => {
   const properties = schema["properties"] as Readonly<Record<string, JsonObject>>
   const names = schema["required"] as ReadonlyArray<string>
@@ -150,7 +150,7 @@ const required = (schema: JsonObject): JsonObject => {
   return { type: "object", properties: Object.fromEntries(types), required: names }
 }
 
-/** The extension of the route of a quote, by the URL of its resource; nothing for what is not sold by a call. */
+/** The extension for a quote's route, by the URL of its resource; nothing for what is not sold by call. */
 export const bazaarTexts = (place: BazaarPlace): ((url: string) => BazaarText) => {
   const { paths, components } = gatewayDocuments.openApi() as unknown as Described
   const nothing = { body: "", header: "" }
@@ -166,7 +166,7 @@ const paidOperations = (paths: Described["paths"]) =>
     post === undefined || post.responses["402"] === undefined ? [] : [{ path, post }]
   )
 
-/** A shape without references, for the document of an extension stands alone. */
+/** A shape without references, because an extension's document must be self-contained. */
 const resolved = (schema: JsonObject, schemas: PaidRoute["schemas"]): JsonObject => {
   const reference = schema["$ref"]
   return (typeof reference === "string" ? schemas[reference.slice(reference.lastIndexOf("/") + 1)] : schema) ?? schema
@@ -195,7 +195,7 @@ export const llmsText = ({ payments, models, origin }: Sold): string =>
 const channelsOn = ({ Channels }: Payments, network: string) =>
   Channels.some(({ Network }) => Network === network) ? [channelScheme] : []
 
-/** Made anew only when the gateway's address changes, for the configuration does not. */
+/** Generated again only when the gateway's address changes, because the configuration does not. */
 const kept = (contentType: string, make: (sold: Sold) => string) => {
   const made = new WeakMap<Payments, { readonly origin: string; readonly bytes: Uint8Array; readonly etag: string }>()
   return Effect.gen(function* () {

@@ -1,4 +1,7 @@
-/** The gateway's API described: its OpenAPI document with the headers, both ways, and its reference as a page. Pure. */
+/**
+ * The description of the gateway's API: its OpenAPI document with request and response headers, and its reference as a
+ * page. Pure.
+ */
 import { costlyParameters } from "#gateway/contract"
 import { refusalsOf } from "#base/http"
 import { gatewayErrorCodes, GatewayHttpApi } from "#gateway/api"
@@ -78,7 +81,7 @@ type HeadersOfStatus = Readonly<Record<number, ReadonlyArray<keyof typeof answer
 
 const ofEvery: HeadersOfStatus = { 429: ["Retry-After", ...addressLimit], 503: ["Retry-After"] }
 
-/** Of calls, beside those of every endpoint. */
+/** For calls, in addition to those of every endpoint. */
 const ofCalls: HeadersOfStatus = {
   200: receipt,
   202: ["Location", "Retry-After"],

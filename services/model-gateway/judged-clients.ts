@@ -1,6 +1,6 @@
 /**
- * The clients of others that are judges of this gateway: what each does there, and how it pays. `./starling test
- * --judges` runs what stands here, and the page of compatibility is made of it. Pure.
+ * Third-party clients that test this gateway: what each does there, and how it pays. `./starling test --judges` runs
+ * this list, and the compatibility page is generated from it. Pure.
  */
 
 export const judgedTasks = {
@@ -22,12 +22,12 @@ export interface JudgedClient {
   readonly name: string
   readonly title: string
   readonly kind: "library of JavaScript" | "library of Python" | "agent"
-  /** As npm, or PyPI for those of Python, has them. */
+  /** The names on npm, or on PyPI for Python packages. */
   readonly packages: ReadonlyArray<string>
   readonly dialects: ReadonlyArray<string>
   readonly ways: ReadonlyArray<JudgedWay>
   readonly tasks: ReadonlyArray<JudgedTask>
-  /** The dialects in which it can do a task, where these are not all of them. */
+  /** The dialects in which it can do a task, if not all of them. */
   readonly only?: Partial<Readonly<Record<JudgedTask, ReadonlyArray<string>>>>
 }
 
@@ -57,7 +57,7 @@ export const judgedClients: ReadonlyArray<JudgedClient> = [
     title: "OpenAI's Agents SDK",
     packages: ["@openai/agents"],
     dialects: ["chat", "responses"],
-    // By chat it makes a text of each result, and keeps no thoughts.
+    // With chat it converts each result to text, and keeps no thoughts.
     only: { picture: ["responses"], thought: ["responses"] },
     ...javaScript
   },

@@ -1,6 +1,6 @@
 /**
- * The metrics of model-gateway, beside those of its listener. Codes and providers are ours; no label holds a caller's
- * text.
+ * The metrics of model-gateway, in addition to those of its listener. Codes and providers are ours; no label contains a
+ * caller's text.
  */
 import { channelScheme, paymentSchemes } from "#payments/contract"
 import { defineCounter, defineGauge, defineHistogram } from "#runtime"

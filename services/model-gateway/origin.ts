@@ -1,12 +1,12 @@
 /**
- * The address by which callers reach this gateway: the configured one, otherwise the one it really listens on, with its
- * port. Quotes and image jobs name it; a caller's Host header never counts.
+ * The address at which callers reach this gateway: the configured one, otherwise the one it actually listens on, with
+ * its port. Quotes and image jobs name it; a caller's Host header is never used.
  */
 import { Effect } from "effect"
 import { Addresses } from "#runtime"
 import { Configuration } from "#configuration"
 
-/** The origin without a slash at its end. Each call asks for it, for the port is known only once it listens. */
+/** The origin without a trailing slash. Each call requests it, because the port is known only once it listens. */
 export const gatewayOrigin = Effect.gen(function* () {
   const { ModelGateway } = yield* Configuration
   const addresses = yield* Addresses
@@ -22,6 +22,6 @@ export const gatewayOrigin = Effect.gen(function* () {
   }
 })
 
-/** A listener on all addresses is reachable at least under the machine's own. */
+/** A listener on all addresses is reachable at least at the machine's own. */
 export const reachable = (url: string): string =>
   url.replace(/^(http:\/\/)(?:0\.0\.0\.0|\[::\]|::)(?=:\d+$)/u, "$1127.0.0.1")

@@ -1,6 +1,6 @@
 /**
- * A route whose calls are paid for, up to the payment: takes a place, reads the body within its limits, and the call in
- * it. The price of a call is asked for far more often than calls are made, so a prelude answers that in one step.
+ * A route with paid calls, up to the payment: takes a place, reads the body within its limits, and the call in it.
+ * Prices are requested far more often than calls are made, so a prelude answers that in one step.
  */
 import { Clock, Effect, Result } from "effect"
 import { Admission, type Answer, type BegunCall, BodyRoom, HttpCall } from "#http"
@@ -22,7 +22,7 @@ export interface PricedRoute<Call, A extends Answer, R> {
   readonly answer: (call: Call, startedAtMs: number) => Effect.Effect<A, CallFailure, R>
 }
 
-// The payer is not known yet, so places are held for all callers together.
+// The payer is not known yet, so places are shared by all callers.
 const places = "callers"
 
 export const pricedRoute = <Call extends { readonly model: RegisteredModel }, A extends Answer, R>(

@@ -1,14 +1,16 @@
 /**
- * The role model-gateway, whole.
+ * The role model-gateway.
  *
  * in: HTTP on ModelGateway.Port
- * out: calls to the providers of ModelGateway.Providers; orders about payment channels on `payments.channels`; images that conversations name, by the guarded client
- * state: nothing that outlives an answer but payment channels (KV `channels`), image jobs (KV `image-jobs`, objects `image-answers`), what free callers
- * have used (KV `rate-windows`), and how the calls of each model ended (KV `model-uptime`)
- * when something fails: the next provider of a model is asked while nothing has been given out; a payment is released before
- * its failure is reported; a caller that leaves cuts its provider off; no answer goes out unpaid
+ * out: calls to the providers of ModelGateway.Providers; orders about payment channels on `payments.channels`; images
+ * that conversations name, through the guarded client
+ * state: nothing that outlives an answer but payment channels (KV `channels`), image jobs (KV `image-jobs`, objects
+ * `image-answers`), what free callers have used (KV `rate-windows`), and how the calls of each model ended (KV
+ * `model-uptime`)
+ * when something fails: a model's next provider is called as long as nothing has been sent; a payment is released
+ * before its failure is reported; a caller that leaves cuts its provider off; no answer is sent unpaid
  *
- * The refund of a payment channel: its payer gets back what was not charged.
+ * It also answers refunds of payment channels: the payer gets back what was not charged.
  */
 import { Effect, Layer } from "effect"
 import { bodySizesOf } from "#gateway/contract"
@@ -48,7 +50,7 @@ import { answering, nothingHere } from "./answer-refusal.ts"
 import { storedResponseRoutes } from "./stored-responses.ts"
 import { paymentHeaders } from "./payments/quote.ts"
 
-/** The refund of a payment channel: its payer gets back what was not charged. */
+/** Answers a payment channel's refund: the payer gets back what was not charged. */
 const answerRefund = answering("chat")(
   Effect.gen(function* () {
     const http = yield* HttpCall
@@ -75,7 +77,7 @@ const routes = [
   ...routesOf(ImagesGroup, { createImage: () => answerImages, getImageJob: () => answerImageJob }, options),
   ...routesOf(EmbeddingsGroup, { createEmbedding: () => answerEmbeddings }, options),
   ...routesOf(ChannelsGroup, { refundChannel: () => answerRefund }, options),
-  // The id of a model has a slash, which clients write as it is or percent-encoded.
+  // A model's id contains a slash, which clients write literally or percent-encoded.
   ...routesOf(ModelsGroup, { listModels: () => answerModels, getModel: () => answerModelById }, options).map(
     (each) => ({ ...each, path: each.path.replace(/:model$/u, "*") as `/${string}` })
   ),
@@ -86,7 +88,7 @@ const routes = [
 
 export const gatewayRoutes = gatewayBases.flatMap((base) => below(base, routes))
 
-/** The answer where no route matched: unknown paths, wrong methods, and input that is no HTTP. */
+/** The answer if no route matched: unknown paths, wrong methods, and input that is not HTTP. */
 export const renderGatewayError: RenderError = ({ status, code, message }) => ({
   error: {
     message,
@@ -150,7 +152,9 @@ export const modelGateway = address.pipe(
   Layer.provide(configuredPaymentGate)
 )
 
-/** What pages of other origins may send to the gateway and read of its answers, for wallets live in browsers. Pure. */
+/**
+ * What pages of other origins may send to the gateway and read from its answers, because wallets run in browsers. Pure.
+ */
 const gatewayCors = (origins: CorsPolicy["origins"]): CorsPolicy => ({
   origins,
   requestHeaders: [
@@ -165,7 +169,7 @@ const gatewayCors = (origins: CorsPolicy["origins"]): CorsPolicy => ({
     "anthropic-dangerous-direct-browser-access",
     "traceparent",
     "X-Request-Id",
-    // Although it is a header of answers, x402's client libraries send it with paid requests.
+    // Although it is a response header, x402's client libraries send it with paid requests.
     "Access-Control-Expose-Headers"
   ],
   // Headers of the official libraries of both API families.

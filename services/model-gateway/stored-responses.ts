@@ -1,4 +1,4 @@
-/** The routes by which clients ask for a response that is stored. None is: they hear what to do instead. */
+/** The routes by which clients request a stored response. None is stored: the answer says what to do instead. */
 import { Effect } from "effect"
 import { route } from "#http"
 import { answering, nothingHere } from "./answer-refusal.ts"

@@ -1,6 +1,6 @@
 /**
- * A model's answer as it grows, in no dialect's spelling: parts by index, each opened once, added to, and closed. Readers
- * make it of a provider's stream, renderers write it as a caller's. Parts may grow in turns. Types alone.
+ * A model's answer as it grows, independent of any dialect: parts by index, each opened once, added to, and closed.
+ * Readers build it from a provider's stream, renderers write it as a caller's. Parts can grow alternately. Types only.
  */
 import type { JsonObject } from "../translate/json.ts"
 import type { Usage } from "../translate/usage.ts"
@@ -12,7 +12,7 @@ export type OpenedPart =
   | { readonly _tag: "Text" }
   | { readonly _tag: "Refusal" }
   | { readonly _tag: "Reasoning" }
-  /** The whole of a thought in a form that only its provider reads. */
+  /** The complete thought in a form that only its provider reads. */
   | { readonly _tag: "Encrypted"; readonly data: string }
   | { readonly _tag: "ToolCall"; readonly id: string; readonly name: string }
 
@@ -41,12 +41,12 @@ export interface AnswerReader {
   readonly cut: () => AnswerEvents
 }
 
-/** How the caller declared a tool, and so how the responses dialect writes a call of it. */
+/** How the caller declared a tool, and therefore how the responses dialect writes a call of it. */
 export type CallForm =
   | { readonly _tag: "Function"; readonly name: string; readonly namespace?: string }
   /** Takes any text, which the model wrote under this key of its arguments. */
   | { readonly _tag: "Custom"; readonly name: string; readonly key: string }
-  /** A tool that the dialect knows by its type alone. */
+  /** A tool that the dialect identifies by its type alone. */
   | { readonly _tag: "Client"; readonly name: ClientTool }
 
 export type ClientTool = "local_shell" | "shell" | "apply_patch" | "tool_search"
@@ -54,7 +54,7 @@ export type ClientTool = "local_shell" | "shell" | "apply_patch" | "tool_search"
 /** By the tool's name at the provider. */
 export type CallForms = (name: string) => CallForm
 
-/** What a caller's dialect says of an answer beside the answer itself. */
+/** What a caller's dialect includes besides the answer itself. */
 export interface AnswerFrame {
   /** The caller's name for the model. */
   readonly model: string
@@ -68,13 +68,13 @@ export interface AnswerFrame {
   readonly calls: CallForms
 }
 
-/** What a caller is given for each event of its provider's stream. */
+/** What a caller receives for each event of its provider's stream. */
 export interface AnswerTranslator {
   readonly push: (event: JsonObject) => ReadonlyArray<JsonObject>
   /** Called when the provider has sent everything. */
   readonly end: () => ReadonlyArray<JsonObject>
   /** Ends the answer early, as if it had reached its maximum length. */
   readonly cut: () => ReadonlyArray<JsonObject>
-  /** Why the provider's answer makes no sense; nothing that was made since may be given out. */
+  /** Why the provider's answer makes no sense; nothing made since then may be sent. */
   readonly failure: () => string | undefined
 }

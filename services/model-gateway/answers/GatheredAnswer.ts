@@ -1,4 +1,4 @@
-/** An answer put together from its events: what whole answers are written from, and the end of a streamed response. */
+/** An answer assembled from its events: the source of complete answers, and of the end of a streamed response. */
 import type { Usage } from "../translate/usage.ts"
 import type { AnswerEvent, AnswerEvents, EndReason, OpenedPart } from "./AnswerEvents.ts"
 
@@ -71,6 +71,6 @@ export const gathered = (events: AnswerEvents): GatheredAnswer => {
   return answer
 }
 
-/** All that was said in one way. */
+/** Everything that was said in one way. */
 export const textOf = ({ parts }: Pick<GatheredAnswer, "parts">, tag: OpenedPart["_tag"]): string =>
   parts.map(({ opened, text }) => (opened._tag === tag ? text : "")).join("")

@@ -1,14 +1,14 @@
 /**
- * The calls of one answer of an OpenAI-like provider, told apart by their deltas. Deltas of parallel calls may alternate;
- * some providers give no index, the same one to all calls, or no id, and some a new id in each delta. A call is given out
- * once its id and name are known. Pure but for its memory of the answer.
+ * The calls of one answer of an OpenAI-like provider, told apart by their deltas. Deltas of parallel calls can
+ * alternate; some providers give no index, the same one for all calls, or no id, and some a new id in each delta. A
+ * call is emitted once its id and name are known. Pure but for its memory of the answer.
  */
 import { isRecord, type JsonObject, numberAt, recordAt, textAt } from "../translate/json.ts"
 
 export interface CallDelta {
-  /** The call's place among the calls. */
+  /** The call's index among the calls. */
   readonly nth: number
-  /** With the first delta that is given out. */
+  /** With the first delta that is emitted. */
   readonly opened: { readonly id: string; readonly name: string } | undefined
   readonly text: string
 }
@@ -17,15 +17,15 @@ interface Call {
   readonly nth: number
   id: string | undefined
   name: string | undefined
-  /** What came before the id and the name were known. */
+  /** The text received before the id and the name were known. */
   held: string
   isOpened: boolean
 }
 
-/** The bound of what is held back of an answer: as large as the longest event that a provider may send. */
+/** The limit on how much of an answer is held back: as large as the longest event that a provider can send. */
 export const heldCharactersMax = 4 * 1_024 * 1_024
 
-/** `answerId`: of the answer, for calls that have no id of their own. */
+/** `answerId`: the answer's id, for calls without an id of their own. */
 export const callDeltas = (answerId: () => string) => {
   const calls: Array<Call> = []
   const byIndex = new Map<number, Call>()
@@ -72,7 +72,7 @@ export const callDeltas = (answerId: () => string) => {
     heldCharacters += said.text.length
     return call.id === undefined || call.name === undefined ? undefined : given(call, call.id, call.name)
   }
-  /** At the end no more ids are awaited. */
+  /** At the end no more ids are expected. */
   const rest = (): ReadonlyArray<CallDelta> =>
     calls.flatMap((call) => {
       if (call.isOpened || call.name === undefined) return []
@@ -84,7 +84,7 @@ export const callDeltas = (answerId: () => string) => {
   return { push, rest, fault, faultAtEnd }
 }
 
-/** Unlike those of the other answers in a conversation, and in the characters that every provider takes. */
+/** Different from those of the conversation's other answers, in characters that every provider accepts. */
 const madeId = (answerId: string, nth: number) => `call_${answerId.replace(/[^\w-]/gu, "").slice(-40)}_${nth}`
 
 interface Said {
@@ -99,7 +99,7 @@ const saidIn = (raw: JsonObject): Said => {
   return {
     id: textAt(raw, "id") || undefined,
     name: textAt(declared, "name") || undefined,
-    // Some providers do not write the arguments as a text.
+    // Some providers do not write the arguments as text.
     text: typeof input === "string" ? input : isRecord(input) ? JSON.stringify(input) : ""
   }
 }

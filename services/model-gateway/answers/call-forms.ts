@@ -1,4 +1,4 @@
-/** The forms in which a caller wants the calls of its tools back, by the names under which they were declared. Pure. */
+/** The forms in which a caller wants its tool calls back, by the names under which the tools were declared. Pure. */
 import type { CallersTool, Conversation } from "../conversation/Conversation.ts"
 import { customInputKey } from "../conversation/write-chat.ts"
 import { writtenName } from "../conversation/Written.ts"

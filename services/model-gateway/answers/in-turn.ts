@@ -1,24 +1,24 @@
 /**
- * An answer for dialects in which one part is open at a time: the parts one after the other, numbered in that order. A part
- * that opens while another one is open waits with all that is added to it. An open text makes way for it, and so does a
- * call whose arguments are whole. Pure but for what waits.
+ * An answer for dialects in which one part is open at a time: the parts follow one another, numbered in that order. A
+ * part that opens while another is open waits, together with everything added to it. An open text gives way to it, and
+ * so does a call with complete arguments. Pure but for what waits.
  */
 import type { AnswerEvent, AnswerEvents, OpenedPart } from "./AnswerEvents.ts"
 import { heldCharactersMax } from "./call-deltas.ts"
 
 interface Part {
   readonly opened: OpenedPart
-  /** Of a call's arguments. */
+  /** The end of a call's arguments. */
   readonly json: JsonEnd
   stage: "waiting" | "open" | "over"
   at: number
-  /** What was added while it waited. */
+  /** Text that was added while it waited. */
   text: string
   signature: string | undefined
   end: { readonly isCut: boolean } | undefined
 }
 
-// What a part costs beside its text.
+// What a part costs besides its text.
 const partCharacters = 256
 
 export const inTurn = (): ((event: AnswerEvent) => AnswerEvents) => {
@@ -42,7 +42,7 @@ export const inTurn = (): ((event: AnswerEvent) => AnswerEvents) => {
     open = undefined
     return [{ _tag: "Closed", index: at, isCut: end?.isCut ?? false }]
   }
-  /** Gives out what may go now. */
+  /** Emits whatever can be sent now. */
   const go = (): AnswerEvents => {
     const events = [...closed()]
     while (open === undefined) {
@@ -128,7 +128,7 @@ const endless: AnswerEvent = { _tag: "Failed", reason: "a call goes on after its
 
 type JsonEnd = ReturnType<typeof jsonEnd>
 
-/** Whether a growing text is a whole object: only its brackets are looked at. */
+/** Whether a growing text is a complete object: only its brackets are checked. */
 const jsonEnd = () => {
   let depth = 0
   let isInString = false

@@ -1,6 +1,7 @@
 /**
- * Answers for callers of the provider's own dialect: as they came, with every key, but for the model's name, what names a
- * provider behind a router, and calls that a client could not tell apart. Pure but for its place in the stream.
+ * Answers for callers of the provider's own dialect: unchanged, with every key, except for the model's name, anything
+ * that names a provider behind a router, and calls that a client could not tell apart. Pure but for its place in the
+ * stream.
  */
 import { Result } from "effect"
 import { isRecord, type JsonObject, numberAt, recordAt, recordsAt, without } from "../translate/json.ts"
@@ -100,7 +101,7 @@ export const ownCompletion = (
   return Result.map(Result.all(choices), (made) => ({ ...kept, choices: made }))
 }
 
-/** A call that has no id could not be answered. */
+/** A call without an id could not be answered. */
 const withIds = (choice: JsonObject, answerId: string): Result.Result<JsonObject, string> => {
   const message = recordAt(choice, "message")
   const calls = recordsAt(message, "tool_calls")

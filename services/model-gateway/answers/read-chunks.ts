@@ -1,6 +1,6 @@
 /**
- * Answers of OpenAI-like providers: chunks, or a whole completion, which is read as a single chunk. Of several choices the
- * first is read. Pure but for its place in the stream.
+ * Answers of OpenAI-like providers: chunks, or a complete completion, which is read as a single chunk. If there are
+ * several choices, the first is read. Pure but for its place in the stream.
  */
 import { isRecord, type JsonObject, recordAt, recordsAt, textAt } from "../translate/json.ts"
 import type { AnswerEvents, AnswerReader, EndReason, OpenedPart } from "./AnswerEvents.ts"
@@ -16,7 +16,7 @@ const reasons: Readonly<Record<string, EndReason>> = {
   content_filter: "filtered"
 }
 
-/** `fallbackId`: for an answer that has none. */
+/** `fallbackId`: for an answer without an id. */
 export const chunkReader = (fallbackId: string): AnswerReader => {
   let id: string | undefined
   let isBegun = false
@@ -71,7 +71,7 @@ export const readCompletion = (answer: JsonObject, fallbackId: string): AnswerEv
 
 const numbered = (calls: ReadonlyArray<JsonObject>) => calls.map((call, index) => ({ ...call, index }))
 
-/** The parts that have been opened. Text, thoughts and refusals follow each other; calls stay open beside them. */
+/** The open parts. Text, thoughts and refusals follow one another; calls stay open beside them. */
 const openParts = () => {
   const calls = new Map<number, { readonly index: number; isEmpty: boolean }>()
   let prose: { readonly index: number; readonly tag: OpenedPart["_tag"] } | undefined
@@ -99,7 +99,7 @@ const openParts = () => {
     const index = prose?.index ?? latest
     latest = index
     if (said._tag !== "Signature") return [...opened, { _tag: "Added", index, text: said.text }]
-    // What follows the seal is another thought.
+    // Whatever follows the seal is another thought.
     return [...opened, { _tag: "Sealed", index, signature: said.text }, ...closeProse()]
   }
   const call = ({ nth, opened, text }: CallDelta): AnswerEvents => {
@@ -114,7 +114,7 @@ const openParts = () => {
   const close = (reason: EndReason): AnswerEvents => {
     const isCut = reason === "length" || reason === "filtered"
     const closed = [...calls.values()].flatMap(({ index, isEmpty }): AnswerEvents => {
-      // Clients parse the arguments, of which an empty text has none.
+      // Clients parse the arguments, and an empty text contains none.
       const none: AnswerEvents = isEmpty && !isCut ? [{ _tag: "Added", index, text: "{}" }] : []
       return [...none, { _tag: "Closed", index, isCut: isCut && index === latest }]
     })
@@ -129,7 +129,7 @@ type Said =
 
 const saidIn = (delta: JsonObject): ReadonlyArray<Said> => {
   const details = recordsAt(delta, "reasoning_details")
-  // The same thoughts, once more in a single text.
+  // The same thoughts, repeated in a single text.
   const plain = details.some((detail) => thoughtIn(detail) !== "")
     ? ""
     : textAt(delta, "reasoning_content") || textAt(delta, "reasoning")
@@ -151,7 +151,7 @@ const sealIn = (detail: JsonObject): ReadonlyArray<Said> => {
   return data === undefined ? some("Signature", textAt(detail, "signature")) : [{ _tag: "Encrypted", data }]
 }
 
-/** A text, or parts, among which some providers put their thoughts. */
+/** A text, or parts, in which some providers include their thoughts. */
 const contentIn = (content: unknown): ReadonlyArray<Said> => {
   if (typeof content === "string") return some("Text", content)
   const parts = Array.isArray(content) ? content.filter(isRecord) : []

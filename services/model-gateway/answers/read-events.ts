@@ -1,7 +1,7 @@
 /**
- * Answers of Anthropic's API: events, or a whole message, which is read as all its events at once. Blocks that only callers
- * of the same dialect understand, as of tools that the provider runs, are passed over. Pure but for its place in the
- * stream.
+ * Answers of Anthropic's API: events, or a complete message, which is read as all its events at once. Blocks that only
+ * callers of the same dialect understand, such as those of tools that the provider runs, are skipped. Pure but for its
+ * place in the stream.
  */
 import { isRecord, type JsonObject, numberAt, recordAt, recordsAt, textAt } from "../translate/json.ts"
 import type { AnswerEvents, AnswerReader, EndReason, OpenedPart } from "./AnswerEvents.ts"
@@ -81,7 +81,7 @@ export const readMessage = (message: JsonObject): AnswerEvents => {
   ].flatMap(reader.push)
 }
 
-/** Of what a later event does not say it says null. */
+/** A later event contains null for anything it does not report. */
 const known = (usage: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(usage).filter(([, value]) => value !== null))
 
@@ -92,14 +92,14 @@ interface Block {
 
 const openBlocks = () => {
   const blocks = new Map<number, Block>()
-  // Whether a block was cut is known from the event after its end.
+  // The event after a block's end shows whether the block was cut.
   let stopped: number | undefined
 
   const close = (index: number, isCut: boolean): AnswerEvents => {
     const block = blocks.get(index)
     blocks.delete(index)
     if (block === undefined) return []
-    // Clients parse the arguments, of which an empty text has none.
+    // Clients parse the arguments, and an empty text contains none.
     const isWithout = block.part._tag === "ToolCall" && block.isEmpty && !isCut
     const none: AnswerEvents = isWithout ? [{ _tag: "Added", index, text: "{}" }] : []
     return [...none, { _tag: "Closed", index, isCut }]
@@ -165,7 +165,7 @@ const partOf = (block: JsonObject): OpenedPart | undefined => {
   }
 }
 
-/** What stands in a block from its start: in a whole message, everything. */
+/** A block's content from its start: in a complete message, everything. */
 const startOf = (block: JsonObject): string => {
   const { input } = block
   if (isRecord(input)) return Object.keys(input).length === 0 ? "" : JSON.stringify(input)

@@ -1,4 +1,4 @@
-/** Answers as OpenAI's chat completions: a whole one, or chunks. Pure but for its place in the stream. */
+/** Answers as OpenAI's chat completions: a complete one, or chunks. Pure but for its place in the stream. */
 import type { JsonObject } from "../translate/json.ts"
 import { present } from "../translate/json.ts"
 import type { AnswerEvent, AnswerFrame, EndReason } from "./AnswerEvents.ts"
@@ -49,7 +49,7 @@ const callOf = ({ opened, text }: GatheredPart): ReadonlyArray<JsonObject> => {
   return [{ id: opened.id, type: "function", function: { name: opened.name, arguments: text } }]
 }
 
-/** What a caller sends back, so that the provider knows its thought again: the form that OpenRouter made common. */
+/** What a caller sends back, so that the provider recognizes its thought: the form that OpenRouter made common. */
 const detailOf = ({ opened, text, signature }: GatheredPart): ReadonlyArray<JsonObject> => {
   const format = "anthropic-claude-v1"
   if (opened._tag === "Encrypted") return [{ type: "reasoning.encrypted", data: opened.data, format }]
@@ -98,7 +98,7 @@ export const chatRenderer = (frame: AnswerFrame): ((event: AnswerEvent) => Reado
       }
       case "Added":
         return [added(event.index, event.text)]
-      // Whole, for clients keep the last one that they got.
+      // Complete, because clients keep the last one that they received.
       case "Closed": {
         const part = answer.byIndex.get(event.index)
         const made = part === undefined ? [] : detailOf(part)

@@ -1,4 +1,4 @@
-/** Answers as Anthropic's messages: a whole one, or events. The parts come one after the other. */
+/** Answers as Anthropic's messages: a complete one, or events. The parts follow one another. */
 import { unsealed } from "../translate/sealed-thought.ts"
 import { inputOf } from "../translate/tool-input.ts"
 import type { JsonObject } from "../translate/json.ts"
@@ -34,7 +34,7 @@ const headOf = ({ id }: GatheredAnswer, { model, nowSeconds }: AnswerFrame) => (
 const usageOf = ({ usage }: GatheredAnswer, { inputTokens }: AnswerFrame) =>
   asAnthropicUsage(usage ?? { ...noUsage, inputTokens })
 
-/** OpenAI's models end a refusal as any other text. */
+/** OpenAI's models end a refusal like any other text. */
 const reasonOf = ({ reason, parts }: GatheredAnswer) =>
   reason === "stop" && parts.some(({ opened }) => opened._tag === "Refusal") ? "refusal" : reasons[reason]
 

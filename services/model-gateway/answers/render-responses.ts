@@ -1,6 +1,6 @@
 /**
- * Answers as OpenAI's responses: a whole one, or numbered events, of which the last holds the same response. The parts come
- * one after the other.
+ * Answers as OpenAI's responses: a complete one, or numbered events, of which the last contains the same response. The
+ * parts follow one another.
  */
 import type { JsonObject } from "../translate/json.ts"
 import type { AnswerEvent, AnswerFrame, OpenedPart } from "./AnswerEvents.ts"
@@ -122,13 +122,13 @@ const added = (growing: Growing, delta: string): Events => {
       return [{ type: "response.refusal.delta", ...place, content_index: 0, delta }]
     case "Reasoning": {
       const event = { type: "response.reasoning_summary_text.delta", ...place, summary_index: 0, delta }
-      // The first of its summary.
+      // The first delta of its summary.
       if (part.text !== delta) return [event]
       const summary = { ...place, summary_index: 0, part: summaryPart("") }
       return [{ type: "response.reasoning_summary_part.added", ...summary }, event]
     }
     case "ToolCall":
-      // Other forms are made of the whole arguments.
+      // Other forms are built from the complete arguments.
       return formOf(growing, part.opened)._tag === "Function"
         ? [{ type: "response.function_call_arguments.delta", ...place, delta }]
         : []

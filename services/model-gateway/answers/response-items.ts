@@ -1,4 +1,4 @@
-/** The items of a response, of which each is a part of an answer. Pure. */
+/** The items of a response; each is one part of an answer. Pure. */
 import { isRecord, type JsonObject, present, recordAt, textAt } from "../translate/json.ts"
 import { inputOf } from "../translate/tool-input.ts"
 import type { CallForms, ClientTool, OpenedPart } from "./AnswerEvents.ts"
@@ -63,7 +63,7 @@ const callItem = ({ name }: OpenedCall, text: string, calls: CallForms): JsonObj
   }
 }
 
-/** What the item of such a call holds, by the input that its tool was declared with. */
+/** The content of such a call's item, by the input that its tool was declared with. */
 const clientItems: Readonly<Record<ClientTool, (input: JsonObject) => JsonObject>> = {
   local_shell: (input) => ({ action: shellAction(input) }),
   shell: ({ commands, timeout_ms = null, max_output_length = null }) => ({
@@ -73,7 +73,7 @@ const clientItems: Readonly<Record<ClientTool, (input: JsonObject) => JsonObject
   tool_search: (input) => ({ execution: "client", arguments: input })
 }
 
-/** What the model wrote for a tool that takes any text; all of it where it did not write it under its key. */
+/** What the model wrote for a tool that takes any text; all of it if it did not use the tool's key. */
 export const customInput = (text: string, key: string): string => {
   const input = textAt(recordOf(text), key)
   return input ?? text

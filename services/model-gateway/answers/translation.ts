@@ -1,6 +1,6 @@
 /**
- * The way of an answer from a provider's shape to its caller's: whole, or event by event. A dialect that the provider itself
- * speaks passes through; any other is rendered from the answer's events. Pure but for its place in the stream.
+ * Converts an answer from a provider's shape to its caller's: complete, or event by event. The provider's own dialect
+ * passes through; any other is rendered from the answer's events. Pure but for its place in the stream.
  */
 import { Result } from "effect"
 import type { JsonObject } from "../translate/json.ts"
@@ -18,7 +18,7 @@ import { responseOf, responsesRenderer } from "./render-responses.ts"
 /** The shape in which a caller gets its answer. */
 export interface AnswerShape extends Omit<AnswerFrame, "calls"> {
   readonly dialect: "chat" | "messages" | "responses"
-  /** Absent where every call is one of a plain function. */
+  /** Absent if every call is one of a plain function. */
   readonly calls?: AnswerFrame["calls"]
 }
 
@@ -52,7 +52,7 @@ const providers: Readonly<Record<ProviderKind, Provider>> = {
 interface Dialect {
   readonly whole: (answer: GatheredAnswer, frame: AnswerFrame) => JsonObject
   readonly renderer: (frame: AnswerFrame) => (event: AnswerEvent) => ReadonlyArray<JsonObject>
-  /** Its parts come one after the other. */
+  /** Its parts follow one another. */
   readonly isInTurn: boolean
 }
 
@@ -64,7 +64,7 @@ const dialects: Readonly<Record<AnswerShape["dialect"], Dialect>> = {
 
 const frameOf = (shape: AnswerShape): AnswerFrame => ({ calls: (name) => ({ _tag: "Function", name }), ...shape })
 
-/** Names a tool as its caller does; the responses dialect looks at the provider's name for the form of its item. */
+/** Uses the caller's name for a tool; the responses dialect uses the provider's name to determine its item's form. */
 const named =
   ({ calls }: AnswerFrame, dialect: AnswerShape["dialect"]) =>
   (event: AnswerEvent): AnswerEvent => {

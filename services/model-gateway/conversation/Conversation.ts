@@ -1,6 +1,6 @@
 /**
- * What a caller asks of a model, whole and in no dialect's spelling: readers make it of a request, writers write it as a
- * provider takes it. Types alone.
+ * A caller's complete request to a model, independent of any dialect: readers build it from a request, writers write it
+ * for a provider. Types only.
  */
 import type { JsonObject } from "../translate/json.ts"
 
@@ -11,7 +11,7 @@ export interface Conversation {
   readonly turns: ReadonlyArray<Turn>
   readonly tools: ReadonlyArray<Tool>
   readonly choice: ToolChoice | undefined
-  /** At most one call of a tool in an answer. */
+  /** At most one tool call in an answer. */
   readonly isSerial: boolean
   readonly output: OutputForm | undefined
   readonly thinking: ThinkingWish | undefined
@@ -19,27 +19,27 @@ export interface Conversation {
   readonly topP: number | undefined
   readonly topK: number | undefined
   readonly stop: ReadonlyArray<string>
-  /** Who asks the caller. */
+  /** The caller's end user. */
   readonly user: string | undefined
   readonly isStreamed: boolean
-  /** By which of chat's keys the caller limits the answer, where it uses the newer one. */
+  /** The chat key with which the caller limits the answer, if it uses the newer one. */
   readonly limitKey?: "max_completion_tokens"
-  /** Several answers to one question; chat alone knows more than one. */
+  /** Several answers to one question; only chat supports more than one. */
   readonly answers: number
-  /** The request's other keys: a provider is given those that its table names. */
+  /** The request's other keys: a provider receives those in its table. */
   readonly others: JsonObject
 }
 
-/** Turns of one role may follow each other. */
+/** Turns of one role can follow each other. */
 export interface Turn {
   readonly role: "system" | "user" | "assistant"
   readonly parts: ReadonlyArray<Part>
-  /** The name of who speaks, where the dialect knows one. */
+  /** The speaker's name, if the dialect has one. */
   readonly name?: string
 }
 
 interface Marked {
-  /** The prompt up to here is worth keeping: `cache_control`, as its dialect writes it. */
+  /** The prompt up to here is worth caching: `cache_control`, as its dialect writes it. */
   readonly cache?: JsonObject
 }
 
@@ -52,7 +52,7 @@ export interface TextPart extends Marked {
 export interface ImagePart extends Marked {
   readonly _tag: "Image"
   readonly file: FileRef
-  /** How closely it is looked at. */
+  /** The level of detail at which it is read. */
   readonly detail?: string
 }
 
@@ -92,7 +92,7 @@ export interface ToolCallPart extends Marked {
   readonly tool: ToolName
   /** JSON as the model wrote it, or its value, as the dialect carries it. */
   readonly input: string | JsonObject
-  /** In chat's own words the tool takes any text, which stands in the JSON here. */
+  /** In chat's own terms the tool takes any text, which is contained in the JSON here. */
   readonly isCustom?: true
 }
 
@@ -103,13 +103,13 @@ export interface ToolResultPart extends Marked {
   readonly isError: boolean
 }
 
-/** What a model thought. Each provider wants a form of its own back, or none. */
+/** A model's thought. Each provider requires its own form of it back, or none. */
 export interface ReasoningPart {
   readonly _tag: "Reasoning"
   readonly text: string
   /** Its provider's seal on the text. */
   readonly signature?: string
-  /** The whole, as only its provider reads it. */
+  /** The complete thought, readable only by its provider. */
   readonly encrypted?: string
 }
 
@@ -118,7 +118,7 @@ export interface RefusalPart {
   readonly text: string
 }
 
-/** A part that only a provider of the same dialect understands, as it was sent. */
+/** A part that only a provider of the same dialect understands, as sent. */
 export interface OwnPart {
   readonly _tag: "Own"
   readonly value: JsonObject
@@ -147,7 +147,7 @@ export interface FileData {
   readonly base64: string
 }
 
-/** Fetched after the payment: providers are given no addresses. */
+/** Fetched after the payment: providers receive no addresses. */
 export interface WebFile {
   readonly _tag: "Web"
   readonly kind: FileKind
@@ -156,13 +156,13 @@ export interface WebFile {
 
 export type FileRef = FileData | WebFile
 
-/** A tool's name, and the group that it is declared in, if any. */
+/** A tool's name, and the group in which it is declared, if any. */
 export interface ToolName {
   readonly name: string
   readonly group?: string
 }
 
-/** How a caller declares a tool that it runs itself, and wants its calls back. */
+/** How a caller declares a tool that it runs itself and whose calls it wants back. */
 export type ToolForm = "function" | "custom" | "local_shell" | "shell" | "apply_patch" | "tool_search"
 
 export interface CallersTool extends Marked, ToolName {
@@ -172,11 +172,11 @@ export interface CallersTool extends Marked, ToolName {
   /** JSON schema of its input; none for a custom tool, whose input is any text. */
   readonly schema?: unknown
   readonly strict?: unknown
-  /** The declaration as it was sent, for a provider of the same dialect. */
+  /** The declaration as sent, for a provider of the same dialect. */
   readonly value: JsonObject
 }
 
-/** Runs at the provider, and costs extra there; or defined by one provider and run by the caller. */
+/** Runs at the provider, and costs extra there; or is defined by one provider and run by the caller. */
 export interface ProvidersTool {
   readonly _tag: "Providers"
   /** Without its version. */
@@ -202,7 +202,7 @@ export type OutputForm =
       readonly strict?: unknown
     }
 
-/** By effort in words or by tokens, as the caller says it. `Own`: another form, as it was sent. */
+/** By effort in words or by tokens, as the caller states it. `Own`: another form, as sent. */
 export type ThinkingWish =
   | { readonly _tag: "Off" }
   | { readonly _tag: "Effort"; readonly effort: string }

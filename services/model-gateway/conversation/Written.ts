@@ -1,6 +1,6 @@
 /**
- * A request as one provider is given it, with what its price depends on: the data of pictures and files that stand in it,
- * each once for each place, and the keys that were left out. Pure.
+ * A request as written for one provider, with what its price depends on: the data of the pictures and files in it, once
+ * per place, and the omitted keys. Pure.
  */
 import { createHash } from "node:crypto"
 import { Result } from "effect"
@@ -21,26 +21,26 @@ import type {
 
 export interface Written {
   readonly body: JsonObject
-  /** The files whose data stand in the body, each once for each of its places. */
+  /** The files whose data are in the body, once for each of their places. */
   readonly files: ReadonlyArray<PlacedFile>
   /** The keys that were not written although they have a value. */
   readonly leftOut: ReadonlyArray<string>
 }
 
-/** A file as the part in which it stands: only what stands as a picture costs what a picture does. */
+/** A file by the kind of part that contains it: only a picture part costs what a picture does. */
 export interface PlacedFile extends FileData {
   readonly as: "image" | "file"
 }
 
 /**
- * How a provider's thoughts are given back to it in chat's shape. `required`: as `reasoning_content`, and it refuses a
- * call without its thought, unless it is told not to think.
+ * How a provider's thoughts are returned to it in chat's shape. `required`: as `reasoning_content`; it refuses a call
+ * without its thought, unless it is told not to think.
  */
 export type ThoughtsBack = "none" | "reasoning_content" | "reasoning_details" | "required"
 
 /**
- * Which parameters of OpenAI's API a provider takes: those that every server of it knows, also those of OpenAI's own, or
- * also those that most others know and OpenAI refuses.
+ * Which parameters of OpenAI's API a provider accepts: those known to every server of it; also those of OpenAI's own;
+ * or also those that most others know and OpenAI refuses.
  */
 export type TakenParameters = "common" | "openai" | "extended"
 
@@ -50,20 +50,23 @@ export interface Takes {
 }
 
 export interface WriteOptions {
-  /** What the answer is limited to, and the provider's key for it. */
+  /** The answer's limit, and the provider's key for it. */
   readonly outputTokens: number
   readonly limitKey: "max_tokens" | "max_completion_tokens"
   readonly takes: Takes
-  /** A file that is only named: as fetched, or a stand-in of no bytes while it is not. */
+  /** A file that is only named: as fetched, or an empty stand-in until it is. */
   readonly fetched: (file: WebFile) => FileData
 }
 
-/** What a writer notes while it writes. */
+/** What a writer records while it writes. */
 export interface Writing extends WriteOptions {
   readonly dialect: Conversation["dialect"]
-  /** The caller speaks the provider's own dialect: what is the dialect's alone passes as it came. */
+  /** The caller speaks the provider's own dialect: what is specific to the dialect passes unchanged. */
   readonly isOwn: boolean
-  /** The part that holds a file's data. It counts as a file's where it stands in the body in the end, and is text in a copy. */
+  /**
+   * Records the part that holds a file's data. The data count as a file's if the part is in the final body, and as text
+   * in a copy.
+   */
   readonly place: (file: FileData, as: PlacedFile["as"], part: JsonObject) => JsonObject
   readonly leaveOut: (key: string) => void
   readonly refuse: (param: string, reason: string) => void
@@ -97,10 +100,10 @@ export const writingOf = ({ dialect }: Conversation, options: WriteOptions, own:
   }
 }
 
-// Parts stand under these keys, and nowhere else.
+// Parts occur only under these keys.
 const partKeys = ["messages", "system", "content", "source"] as const
 
-/** The files that the body holds, wherever a part was put in the end. */
+/** The files that the body contains, wherever a part ended up. */
 const standing = (value: unknown, places: ReadonlyMap<JsonObject, PlacedFile>): ReadonlyArray<PlacedFile> => {
   if (places.size === 0) return []
   const found: Array<PlacedFile> = []
@@ -117,7 +120,10 @@ const standing = (value: unknown, places: ReadonlyMap<JsonObject, PlacedFile>): 
 
 const providersName = /^[A-Za-z0-9_-]{1,64}$/u
 
-/** Every provider takes the same names: a group's tool is named after both, and a name that no provider takes is cut. */
+/**
+ * Every provider accepts the same names: a group's tool is named after both, and a name that no provider accepts is
+ * cut.
+ */
 export const writtenName = ({ group, name }: ToolName): string => {
   const whole = group === undefined ? name : `${group}__${name}`
   if (providersName.test(whole)) return whole
@@ -125,11 +131,11 @@ export const writtenName = ({ group, name }: ToolName): string => {
   return `${whole.replace(/[^A-Za-z0-9_-]/gu, "_").slice(0, 55)}_${digest}`
 }
 
-/** Ids of one provider's calls may be none of another's. */
+/** One provider's call ids may be invalid at another. */
 const writtenId = (id: string): string =>
   /^[A-Za-z0-9_-]{1,40}$/u.test(id) ? id : `call_${createHash("sha256").update(id).digest("hex").slice(0, 24)}`
 
-/** The data of a file, or its text where it is one. */
+/** A file's data, or its text if it is one. */
 export const contentOf = (file: FileRef, { fetched }: Pick<WriteOptions, "fetched">): FileData | PlainText => {
   const data = file._tag === "Data" ? file : fetched(file)
   return data.mediaType.startsWith("text/")
@@ -139,7 +145,7 @@ export const contentOf = (file: FileRef, { fetched }: Pick<WriteOptions, "fetche
 
 export interface OtherKeys {
   readonly sent: ReadonlySet<string>
-  /** The answer would be another one without them. */
+  /** Without these keys the answer would be a different one. */
   readonly missed?: ReadonlySet<string>
 }
 
@@ -158,7 +164,7 @@ export const writtenOthers = (others: JsonObject, { sent, missed }: OtherKeys, w
 const notAvailable = (what: string, { value }: Pick<OwnPart, "value">) =>
   `${what} of type ${JSON.stringify(value["type"])?.slice(0, 64)} is not available for this model`
 
-/** A tool as its own dialect declares it; another provider cannot be given it. */
+/** A tool as its own dialect declares it; no other provider can be given it. */
 export const providersTool = (tool: ProvidersTool, { isOwn, refuse }: Writing): JsonObject | undefined => {
   if (isOwn) return tool.value
   refuse("tools", notAvailable("the tool", tool))
@@ -167,6 +173,6 @@ export const providersTool = (tool: ProvidersTool, { isOwn, refuse }: Writing): 
 
 export const refusePart = (part: OwnPart, { refuse }: Writing): void => refuse(part.path, notAvailable("a part", part))
 
-/** A part that stands where no provider reads one, such as a result among what an assistant said. */
+/** A part in a place where no provider reads one, such as a result within an assistant's text. */
 export const refuseMisplaced = ({ _tag }: Part, { dialect, refuse }: Writing): void =>
   refuse(dialect === "responses" ? "input" : "messages", `a part that is a ${_tag} stands where none may`)

@@ -1,26 +1,26 @@
 /**
- * The pictures and documents of a conversation: where each of them is. An address is parsed once and only its parsed form
- * goes on, so that no later reader can read another address out of it. A part that names an address where none is known
- * is refused, and so is the id of a file, for none are kept here. Pure.
+ * Where each of a conversation's pictures and documents is. An address is parsed once and only its parsed form is
+ * passed on, so that no later reader can parse a different address from it. A part with an address where none is
+ * expected is refused, and so is a file's id, because no files are stored here. Pure.
  */
 import { Result } from "effect"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
 import { isRecord, type JsonObject } from "../translate/json.ts"
 import type { FileData, FileKind, FileRef, WebFile } from "./Conversation.ts"
 
-/** Wherever they stand. Each adds up to 8 MiB to the request. */
+/** Wherever they occur. Each adds up to 8 MiB to the request. */
 const namedFilesMax = 16
 
-/** What is found of files while a request is read, and the first thing that is wrong with one. */
+/** The files found while a request is read, and the first fault in one. */
 export interface FileFinder {
-  /** A file by its address or its data; undefined when it was refused. */
+  /** A file by its address or its data; undefined if it was refused. */
   readonly find: (kind: FileKind, address: unknown, path: string) => FileRef | undefined
-  /** Data that may come with their media type, or without it. */
+  /** Data that can come with or without their media type. */
   readonly data: (mediaType: string, text: string, path: string) => FileData | undefined
   readonly refuse: (path: string, why: string) => undefined
-  /** Refuses every address in a value of unknown shape: only data in the request itself pass. */
+  /** Refuses every address in a value of unknown shape: only data in the request itself are allowed. */
   readonly refuseAddresses: (value: unknown, path: string) => void
-  /** To be fetched, each once, in the order in which they stand. */
+  /** To be fetched, each once, in order of appearance. */
   readonly named: () => ReadonlyArray<WebFile>
   readonly fault: () => GatewayFault | undefined
 }
@@ -65,13 +65,13 @@ const invalidAddress = (path: string, why: string): GatewayFault =>
   fault("INVALID_IMAGE_URL", { param: path.slice(0, 200), message: `${path.slice(0, 200)} ${why}` })
 
 const webCharactersMax = 8_192
-// Parsers take a backslash for a slash and skip spaces and line feeds, so readers would disagree on such addresses.
+// Parsers treat a backslash as a slash and skip spaces and line feeds, so readers would disagree on such addresses.
 const plainWeb = /^https?:\/\/[^\s\\\p{Cc}]+$/iu
 const dataHead = /^data:([a-z0-9.+-]{1,64}\/[a-z0-9.+-]{1,100})(?:;[a-z0-9_.=+-]{1,100}){0,8};base64,/iu
 const base64Text = /^[A-Za-z0-9+/_-]+={0,2}$/u
 const base64WithBlanks = /^[A-Za-z0-9+/_=\t\n\v\f\r -]+$/u
 
-/** Fails with the fault, in words that follow the name of a field. */
+/** Fails with the fault, phrased to follow a field's name. */
 export const parseFileAddress = (kind: FileKind, text: string): Result.Result<FileRef, string> => {
   if (/^data:/iu.test(text)) return parseData(text)
   if (!plainWeb.test(text)) return Result.fail("must begin with http://, https:// or data:, and hold no spaces")
@@ -100,7 +100,7 @@ const parseBase64 = (text: string): Result.Result<string, string> => {
   return base64Text.test(bare) ? Result.succeed(bare) : Result.fail("must hold data in base64")
 }
 
-/** Of ASCII. Megabytes with a blank behind each character take a pattern most of a second. */
+/** For ASCII. A pattern takes most of a second on megabytes with a blank after each character. */
 const withoutBlanks = (text: string): string => {
   const bytes = Buffer.from(text, "latin1")
   let length = 0
@@ -122,7 +122,7 @@ const plainTextKeys: ReadonlySet<string> = new Set([
   "annotations",
   "citations"
 ])
-// Plain texts of nearly every part: they are not searched.
+// Plain text in nearly every part: not searched.
 const unsearchedKeys: ReadonlySet<string> = new Set(["role", "type", "name", "id", "tool_call_id", "tool_use_id"])
 const seemsAddress = /^[\s\p{Cc}]*(?:[a-z][a-z0-9+.-]{0,30}:|[\\/]{2})/iu
 
@@ -143,7 +143,7 @@ const refuseAddresses = (value: unknown, path: string, refuse: Refuse, under = "
   }
 }
 
-/** For a request for images: its source pictures must be in the request, for none are fetched here. */
+/** For an image request: its source pictures must be in the request, because none are fetched here. */
 export const imageRequestFault = (request: JsonObject): GatewayFault | undefined => {
   let first: GatewayFault | undefined
   const refuse = (path: string, why: string) => {

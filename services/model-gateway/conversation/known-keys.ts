@@ -1,4 +1,4 @@
-/** The names of keys that metrics may show: those of our own lists, and of the clients that were heard. Pure. */
+/** The names of keys that metrics may show: those of our own lists, and of observed clients. Pure. */
 import { words } from "../translate/provider-keys.ts"
 import { chatKeys, openAiReadKeys } from "./write-chat.ts"
 import { responsesReadKeys } from "./read-responses.ts"
@@ -14,7 +14,7 @@ const known = new Set([
   ...words("cache_control client_metadata betas seed stop top_k include truncation")
 ])
 
-/** Of a path such as `messages[3].content` its first key alone. */
+/** For a path such as `messages[3].content`, only its first key. */
 export const knownKey = (path: string): string => {
   const key = path.split(/[.[]/u, 1)[0] ?? ""
   return known.has(key) ? key : "other"

@@ -1,19 +1,19 @@
 /**
- * The size of a prompt, which prices and the limit of a context count: the bytes of the request as it is written to a
- * provider. The data in base64 of pictures, documents and sounds that stand in it are not counted as text, and each has a
- * size of its own instead. What looks like a picture anywhere else is text. Pure.
+ * The size of a prompt, which prices and context limits use: the bytes of the request as written to a provider. The
+ * base64 data of its pictures, documents and sounds are not counted as text; each has its own size instead. Anything
+ * elsewhere that looks like a picture is text. Pure.
  */
 import type { PromptSize } from "#payments"
 import { jsonBytes } from "../translate/json-bytes.ts"
 import type { PlacedFile, Written } from "./Written.ts"
 
 const textBytesPerToken = 4
-/** The tokens counted for a document that is only named, for it is fetched after the payment. */
+/** The tokens counted for a document that is only named, because it is fetched after the payment. */
 export const namedDocumentTokens = 16_384
 
-// Providers read these as pixels, whatever their bytes are; others are text, or may be.
+// Providers read these as pixels, whatever their bytes are; others are text, or can be.
 const raster = /^image\/(?:png|jpe?g|gif|webp|bmp|tiff|heic|heif|avif)$/iu
-// About this many of their characters count as much as a byte of text.
+// About this many of their characters count as one byte of text.
 const compact = /^(?:application\/pdf|audio\/.{1,100})$/iu
 const charactersPerTextByte = 8
 

@@ -1,8 +1,8 @@
-/** What each provider of OpenAI's API takes: as its entry says, else by its host. */
+/** What each provider of OpenAI's API accepts: by its entry, otherwise by its host. */
 import type { ProviderEntry } from "#gateway/contract"
 import type { Takes } from "./Written.ts"
 
-// Their documents name the parameters that they take.
+// Their documentation names the parameters that they accept.
 const known: ReadonlyArray<readonly [host: RegExp, takes: Takes]> = [
   [/(?:^|\.)openai\.com$/u, { parameters: "openai", thoughts: "none" }],
   [/(?:^|\.)openai\.azure\.com$/u, { parameters: "openai", thoughts: "none" }],
@@ -11,7 +11,7 @@ const known: ReadonlyArray<readonly [host: RegExp, takes: Takes]> = [
   [/(?:^|\.)openrouter\.ai$/u, { parameters: "extended", thoughts: "reasoning_details" }]
 ]
 
-/** Most other servers take whatever they are given, and pass over the thoughts that they do not want. */
+/** Most other servers accept whatever they receive, and ignore thoughts that they do not want. */
 const others: Takes = { parameters: "extended", thoughts: "reasoning_content" }
 
 export const takesOf = ({

@@ -1,13 +1,13 @@
 /**
- * The parts of a conversation, by the type names of all three dialects: no name means two things. A part of a type that
- * no table here names is its dialect's own. Pure.
+ * The parts of a conversation, by the type names of all three dialects: no name means two things. A part whose type is
+ * in no table here is specific to its dialect. Pure.
  */
 import { isRecord, type JsonObject, recordAt, recordsAt, textAt } from "../translate/json.ts"
 import { unsealed } from "../translate/sealed-thought.ts"
 import type { DocumentPart, FileKind, FileRef, ImagePart, Part, PlainText } from "./Conversation.ts"
 import type { FileFinder } from "./files.ts"
 
-/** A list of parts, or a text; whatever else stands there has no parts, and may name no file. */
+/** A list of parts, or a text; anything else has no parts, and cannot name a file. */
 export const partsOf = (content: unknown, path: string, files: FileFinder): ReadonlyArray<Part> => {
   if (typeof content === "string") return content === "" ? [] : [{ _tag: "Text", text: content }]
   if (Array.isArray(content)) {
@@ -28,7 +28,7 @@ const readPart = (value: JsonObject, path: string, files: FileFinder): ReadonlyA
 
 const marked = (value: JsonObject) => (isRecord(value["cache_control"]) ? { cache: value["cache_control"] } : {})
 
-/** A key only where it has a value. */
+/** A key only if it has a value. */
 const given = <K extends string, V>(key: K, value: V | null | undefined) =>
   (value === undefined || value === null ? {} : { [key]: value }) as { readonly [Key in K]?: V }
 
@@ -44,7 +44,7 @@ const refusal: PartReader = (value) => ({
   text: textAt(value, "refusal") ?? textAt(value, "text") ?? ""
 })
 
-/** `image_url`: a text, or an object that holds one. */
+/** `image_url`: a text, or an object that contains one. */
 const imageUrl: PartReader = (value, path, files) => {
   const { image_url: image } = value
   const where = isRecord(image) ? `${path}.image_url.url` : `${path}.image_url`
@@ -91,14 +91,14 @@ const documentSource = (value: JsonObject, path: string, files: FileFinder): Doc
 
 const picture = /^image\/(?!svg)/u
 
-/** A picture that was sent as a file is a picture. */
+/** A picture sent as a file is a picture. */
 const pictureOr = (part: DocumentPart): DocumentPart | ImagePart => {
   const { source, cache } = part
   if (source._tag !== "Data" || !picture.test(source.mediaType)) return part
   return { _tag: "Image", file: source, ...(cache === undefined ? {} : { cache }) }
 }
 
-/** A text that was sent as a file is a text. */
+/** A text sent as a file is a text. */
 const plainOf = (file: FileRef): FileRef | PlainText =>
   file._tag === "Data" && file.mediaType.startsWith("text/")
     ? { _tag: "Plain", text: Buffer.from(file.base64, "base64").toString("utf8") }
@@ -133,14 +133,14 @@ const fileOf = (found: FileRef | undefined, value: JsonObject, filename: unknown
     ...marked(value)
   })
 
-/** Providers want a name: a fetched file is named after the end of its address. */
+/** Providers require a name: a fetched file is named after the end of its address. */
 const nameOf = (found: FileRef) => {
   if (found._tag === "Data") return found.mediaType === "application/pdf" ? "document.pdf" : undefined
   const last = new URL(found.url).pathname.split("/").at(-1) ?? ""
   return /^[\w.-]{1,100}$/u.test(last) ? last : "document.pdf"
 }
 
-/** Its data alone, or as an address that holds them; no sound is fetched. */
+/** Only its data, or an address that contains them; no sound is fetched. */
 const sound: PartReader = (value, path, files) => {
   const { data, format } = recordAt(value, "input_audio")
   const where = `${path}.input_audio.data`
@@ -195,7 +195,7 @@ const toolResult: PartReader = (value, path, files) => ({
   ...marked(value)
 })
 
-/** Its address is plain text, the document in it is not. */
+/** Its address is plain text; the document in it is not. */
 const fetchedPage: PartReader = (value, path, files) => {
   const content = recordAt(recordAt(value, "content"), "content")
   if (content["type"] !== "document") return { _tag: "Own", value, path }
@@ -203,7 +203,7 @@ const fetchedPage: PartReader = (value, path, files) => {
   return page && { _tag: "Own", value, page, path }
 }
 
-// Holds what the model or its tools wrote: addresses in there are plain text.
+// Contains what the model or its tools wrote: addresses in it are plain text.
 const plainTextTypes =
   /^(?:summary_text|reasoning_text|mcp_approval_response|(?:server_|mcp_)tool_use|(?:web_search|code_execution|bash_code_execution|text_editor_code_execution|tool_search)_tool_result|tool_reference)$/u
 
@@ -237,7 +237,7 @@ const readers: Readonly<Record<string, PartReader | undefined>> = {
   web_fetch_tool_result: fetchedPage
 }
 
-/** What an assistant's message in chat's shape holds of its thoughts. */
+/** The thoughts in an assistant's message in chat's shape. */
 export const chatThoughts = (message: JsonObject): ReadonlyArray<Part> => {
   const details = recordsAt(message, "reasoning_details")
   if (details.length > 0) return details.flatMap(thoughtOf)

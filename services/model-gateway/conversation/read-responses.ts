@@ -22,17 +22,17 @@ import { words } from "../translate/provider-keys.ts"
 export const responsesReadKeys = [
   ...words("model input instructions stream stream_options tools tool_choice parallel_tool_calls"),
   ...words("text reasoning temperature top_p user n"),
-  // Nothing is stored, and nothing is cut off: these ask for what is done anyway.
+  // Nothing is stored, and nothing is cut off: these request what is done anyway.
   ...words("store background previous_response_id conversation prompt truncation include max_tool_calls")
 ]
 
-// Each may declare many tools.
+// Each can declare many tools.
 const searchesMax = 128
 
 const needsMemory = ["previous_response_id", "conversation", "prompt"] as const
 const needsMemoryFlags = ["store", "background"] as const
 
-/** What is refused for every provider; undefined when nothing is. */
+/** What is refused for every provider; undefined if nothing is. */
 export const statelessFault = (request: JsonObject): Untranslatable | undefined => {
   const key =
     needsMemory.find((name) => (request[name] ?? null) !== null) ??
@@ -82,7 +82,7 @@ export const readResponses = (request: JsonObject, files: FileFinder): Result.Re
 
 const typeOf = (item: JsonObject) => String(item["type"] ?? "message")
 
-/** A thought by its id alone: nobody kept it, and a turn goes without. */
+/** A thought by its id alone: it is not stored, and the turn continues without it. */
 const isThoughtOf = (item: JsonObject) =>
   item["type"] === "item_reference" && textAt(item, "id")?.startsWith("rs_") === true
 
@@ -103,7 +103,7 @@ const roles: Readonly<Record<string, Turn["role"]>> = { system: "system", develo
 
 const assistant = (...parts: ReadonlyArray<Part>): ReadonlyArray<Turn> => [{ role: "assistant", parts }]
 
-/** A call of a tool, with the input that the tool's declaration here would have. */
+/** A tool call, with the input that the tool's declaration here would have. */
 const calling =
   (inputOf: (item: JsonObject) => string, nameOf: (item: JsonObject) => string): ItemReader =>
   (item) => {
@@ -122,7 +122,7 @@ const result: ItemReader = (item, path, files) => {
   return [{ role: "user", parts: [{ _tag: "ToolResult", id: callId(item), parts, isError: false }] }]
 }
 
-/** The output of a shell: a list of what each command printed, and how it ended. */
+/** A shell's output: a list of what each command printed, and how it ended. */
 const shellResult: ItemReader = (item, path, files) =>
   result({ ...item, output: shellText(item["output"]) }, path, files)
 
@@ -147,7 +147,7 @@ const message: ItemReader = (item, path, files) => [
 const foundTools = (item: JsonObject): ReadonlyArray<Tool> =>
   recordsAt(item, "tools").flatMap((tool, at) => responsesTool(tool, `tools[${at}]`))
 
-// What a provider's own tools did before says nothing to another provider.
+// What a provider's own tools did earlier means nothing to another provider.
 const nothing: ItemReader = () => []
 
 const itemReaders: Readonly<Record<string, ItemReader | undefined>> = {
@@ -205,7 +205,7 @@ const distinct = (tools: ReadonlyArray<Tool>): ReadonlyArray<Tool> => {
   })
 }
 
-/** What an assistant said, thought and called in a row is one turn. */
+/** An assistant's consecutive texts, thoughts and calls are one turn. */
 const together = (turns: ReadonlyArray<Turn>): ReadonlyArray<Turn> => {
   const joined: Array<Turn> = []
   let open: Array<Part> | undefined

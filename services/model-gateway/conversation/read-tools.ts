@@ -1,8 +1,8 @@
-/** The tools of a request in each dialect, the choice among them, and the form of an answer. Pure. */
+/** A request's tools in each dialect, its tool choice, and the form of its answer. Pure. */
 import { isRecord, type JsonObject, recordAt, recordsAt, textAt, without } from "../translate/json.ts"
 import type { CallersTool, OutputForm, Tool, ToolChoice, ToolForm, ToolName } from "./Conversation.ts"
 
-/** A key only where it has a value. */
+/** A key only if it has a value. */
 const present = <T extends object>(value: T): T =>
   Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined && each !== null)) as T
 
@@ -29,7 +29,7 @@ const callersTool = ({ form, name, description, schema, strict, group, value }: 
     value
   }) as CallersTool
 
-/** One without a type is known by its first key. */
+/** A tool without a type is identified by its first key. */
 const providersTool = (value: JsonObject, path: string): Tool => ({
   _tag: "Providers",
   type: (textAt(value, "type") ?? Object.keys(value)[0] ?? "unknown").replace(/_\d{8}$/u, "").slice(0, 64),
@@ -71,7 +71,7 @@ export const responsesTool = (tool: JsonObject, path: string, group?: string): R
     case "custom":
       return [callersTool({ form: "custom", name, description: customWords(tool), group, value: tool })]
     case "namespace":
-      // A tool has one group: another within it is no tool that anybody knows.
+      // A tool has one group: another group within it is not a known tool.
       if (group !== undefined) break
       return recordsAt(tool, "tools").flatMap((inner, at) =>
         responsesTool(inner, `${path}.tools[${at}]`, textAt(tool, "name"))
@@ -91,7 +91,7 @@ export const responsesTool = (tool: JsonObject, path: string, group?: string): R
   return [providersTool(tool, path)]
 }
 
-/** A grammar cannot be asked of every model, so it is told. */
+/** Not every model can be given a grammar, so it is described in words. */
 const customWords = (tool: JsonObject): string => {
   const format = recordAt(tool, "format")
   const description = textAt(tool, "description") ?? ""
@@ -103,7 +103,7 @@ const customWords = (tool: JsonObject): string => {
 const texts = { type: "array", items: { type: "string" } }
 const milliseconds = { type: "integer", description: "How long it may take, in milliseconds." }
 
-/** Tools that a dialect knows by their type alone, and that callers run themselves. */
+/** Tools that a dialect identifies by their type alone, and that callers run themselves. */
 const clientTools = {
   local_shell: {
     description: "Runs a command on the caller's machine and gives what it printed.",
@@ -153,7 +153,7 @@ const words: Readonly<Record<string, ToolChoice>> = {
 
 const named = (tool: ToolName): ToolChoice => ({ _tag: "Named", tool })
 
-/** Chat's and responses' choice. One among some tools leaves the others out. */
+/** The choice in chat and responses. A choice among some tools omits the others. */
 export const openAiChoice = (choice: unknown, tools: ReadonlyArray<Tool>): Chosen => {
   if (typeof choice === "string") return { tools, choice: words[choice] }
   if (!isRecord(choice)) return { tools, choice: undefined }

@@ -2,10 +2,10 @@
 import type { JsonObject } from "../translate/json.ts"
 import { words } from "../translate/provider-keys.ts"
 
-// Every name by which providers limit an answer: only the limit that was quoted is sent.
+// Every name with which providers limit an answer: only the quoted limit is sent.
 const limitKeys = words("max_tokens max_completion_tokens max_output_tokens max_new_tokens max_length")
 
-/** What stands beside the keys that are read, and beside the limits of the answer. */
+/** The keys besides those that are read and the limits of the answer. */
 export const besides = (request: JsonObject, read: ReadonlyArray<string>): JsonObject =>
   Object.fromEntries(Object.entries(request).filter(([key]) => !read.includes(key) && !limitKeys.includes(key)))
 

@@ -1,7 +1,7 @@
 /**
- * The tools of a conversation that are sold with its model. One that its provider runs costs extra, so it is sold only
- * where the model's configuration names it. Agents declare such tools whether they need them or not: beside tools that
- * the caller runs it is left out; alone, or chosen, it is refused. Pure.
+ * The tools of a conversation that are sold with its model. A tool that its provider runs costs extra, so it is sold
+ * only if the model's configuration names it. Agents declare such tools whether they need them or not: beside tools
+ * that the caller runs, it is omitted; alone, or chosen, it is refused. Pure.
  */
 import { Result } from "effect"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"

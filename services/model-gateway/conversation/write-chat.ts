@@ -1,6 +1,6 @@
 /**
- * A conversation as a provider of OpenAI's chat takes it: results of tools are messages of their own, and hold text alone,
- * so that pictures follow them. Pure.
+ * Writes a conversation for a provider of OpenAI's chat: tool results are separate messages that can contain only text,
+ * so pictures follow them. Pure.
  */
 import { createHash } from "node:crypto"
 import type { Result } from "effect"
@@ -36,7 +36,7 @@ import {
   writtenOthers
 } from "./Written.ts"
 
-// Those that cost extra and that a model's configuration does not name have been refused before.
+// Keys that cost extra and are not in the model's configuration were refused earlier.
 const commonKeys = [...words("frequency_penalty presence_penalty logprobs top_logprobs"), ...costlyParameters]
 const openAiKeys = [
   ...words("seed logit_bias store metadata moderation"),
@@ -46,10 +46,10 @@ const extensionKeys = [
   ...words("top_a min_p random_seed repetition_penalty length_penalty reasoning include_reasoning thinking"),
   ...words("enable_thinking thinking_budget prompt_mode safe_prompt usage prompt_cache_options")
 ]
-// Asked of Anthropic in a beta: without it the answer has another form.
+// Requested from Anthropic by a beta: without it the answer has another form.
 const missed = new Set(["output_format"])
 
-/** What a provider is given beside the keys that are read, by which parameters it takes. */
+/** What a provider receives besides the keys that are read, by the parameters it accepts. */
 export const chatKeys: Readonly<Record<TakenParameters, OtherKeys>> = {
   common: { sent: new Set(commonKeys), missed: new Set([...missed, "logit_bias"]) },
   openai: { sent: new Set([...commonKeys, ...openAiKeys]), missed },
@@ -102,7 +102,7 @@ export const writeChat = (
   )
 }
 
-/** Whether each call since the user last spoke has the thought that it came of. */
+/** Whether each call since the user's last message comes with the thought it followed from. */
 const areThoughtsBack = ({ turns }: Conversation): boolean => {
   const isSaid = ({ role, parts }: Turn) => role === "user" && !parts.every((part) => part._tag === "ToolResult")
   const lately = turns.slice(turns.findLastIndex(isSaid) + 1)
@@ -113,7 +113,7 @@ const areThoughtsBack = ({ turns }: Conversation): boolean => {
   )
 }
 
-/** A value for a provider that takes its key. */
+/** A value for a provider that accepts its key. */
 const taken = <A>(takes: boolean, key: string, value: A | undefined, { leaveOut }: Writing): A | undefined => {
   if (takes || value === undefined) return value
   leaveOut(key)
@@ -124,7 +124,7 @@ const serialOf = ({ isSerial, tools }: Conversation) => (isSerial && tools.lengt
 
 const userCharactersMax = 64
 
-/** The same caller keeps the same name. */
+/** The same caller always gets the same name. */
 const shortUser = (user: string | undefined) =>
   user === undefined || user.length <= userCharactersMax
     ? user
@@ -142,7 +142,7 @@ const chatTool = (tool: Tool, writing: Writing): JsonObject | undefined => {
   })
 }
 
-/** The input of a custom tool, whose calls are written again as what they are. */
+/** The input of a custom tool, whose calls are converted back to their original form. */
 export const customInputKey = "input"
 export const anyText = {
   type: "object",
@@ -171,7 +171,7 @@ const chatChoice = (choice: ToolChoice | undefined, writing: Writing) => {
   }
 }
 
-/** A schema, in words for a provider that takes none. */
+/** A schema, in words for a provider that does not accept schemas. */
 const schemaWish = (output: OutputForm | undefined): ReadonlyArray<JsonObject> => {
   if (output?._tag !== "Schema") return []
   const content = `Answer with a JSON object alone, which satisfies this JSON schema:\n${JSON.stringify(output.schema)}`
@@ -221,7 +221,7 @@ const chatMessages = (turn: Turn, writing: Writing): ReadonlyArray<JsonObject> =
 
 const isPlain = (part: JsonObject) => part["type"] === "text" && part["cache_control"] === undefined
 
-/** A single text is written as a string, for not every provider reads lists. */
+/** A single text is written as a string, because not every provider reads lists. */
 const onlyText = (content: ReadonlyArray<JsonObject>) => {
   const [first] = content
   return content.length === 1 && first !== undefined && isPlain(first) ? first["text"] : undefined
@@ -247,7 +247,7 @@ const toolCall = ({ id, tool, input, isCustom }: ToolCallPart, { isOwn, toolName
     ? { id, type: "custom", custom: { name: tool.name, input: inputOf(input)[customInputKey] } }
     : { id: callId(id), type: "function", function: { name: toolName(tool), arguments: argumentsOf(input) } }
 
-/** Some providers refuse a call whose thoughts are missing, even where there were none. */
+/** Some providers refuse a call whose thoughts are missing, even if there were none. */
 const thoughtsBack = (thoughts: ReadonlyArray<ReasoningPart>, hasCalls: boolean, { takes }: Writing): JsonObject => {
   switch (takes.thoughts) {
     case "none":
@@ -269,7 +269,7 @@ const detailsOf = ({ text, signature, encrypted }: ReasoningPart, index: number)
   ...(encrypted === undefined ? [] : [{ type: "reasoning.encrypted", data: encrypted, format, index }])
 ]
 
-/** What a result says; what cannot be said in words is shown in the turn after it. */
+/** A tool result's text; what text cannot express is shown in the turn after it. */
 const toolResult = ({ id, parts, isError }: ToolResultPart, writing: Writing) => {
   const made = parts.flatMap((part) => chatPart(part, writing))
   const said = made.filter(isText).map(({ text }) => text)

@@ -1,6 +1,6 @@
 /**
- * A conversation as a provider of Anthropic's messages takes it: instructions stand apart, roles alternate, results of
- * tools belong to the user and stand before what the user says. Pure.
+ * Writes a conversation for a provider of Anthropic's messages: instructions are separate, roles alternate, and tool
+ * results belong to the user and precede the user's own text. Pure.
  */
 import type { Result } from "effect"
 import { costlyParameters } from "#gateway/contract"
@@ -31,7 +31,7 @@ import {
   writtenOthers
 } from "./Written.ts"
 
-/** Beside the keys that are read. */
+/** Besides the keys that are read. */
 export const messagesKeys = {
   sent: new Set([...words("context_management cache_control diagnostics"), ...costlyParameters]),
   missed: new Set([
@@ -76,7 +76,7 @@ export const writeMessages = (
   )
 }
 
-/** What a thinking model is not given: it thinks at its own temperature. */
+/** What a thinking model does not receive: it thinks at its own temperature. */
 const samplingOf = ({ temperature, topP, topK }: Conversation, isThinking: boolean, { leaveOut }: Writing) => {
   if (!isThinking) {
     if (temperature !== undefined && temperature > 1) leaveOut("temperature")
@@ -107,7 +107,7 @@ const plainOr = (content: ReadonlyArray<JsonObject>): unknown => {
   return content.length === 1 && first !== undefined && isPlainText(first) ? first["text"] : content
 }
 
-/** A stop of white space alone is refused, and would end most answers at their first line. */
+/** A stop sequence of white space alone is refused, and would end most answers at their first line. */
 const stopsOf = ({ stop }: Conversation, { leaveOut }: Writing) => {
   const kept = stop.filter((text) => text.trim() !== "")
   if (kept.length < stop.length) leaveOut("stop")
@@ -150,11 +150,11 @@ const budgets = new Map([
   ["xhigh", 32_768]
 ])
 const budgetMin = 1_024
-/** By which key each dialect asks for thoughts. */
+/** The key with which each dialect requests thoughts. */
 const thinkingKeys = { chat: "reasoning_effort", messages: "thinking", responses: "reasoning" } as const
 
 /**
- * Thinking counts as output, and must leave room for the answer. It is left out where a tool is forced, and of a turn
+ * Thinking counts as output, and must leave room for the answer. It is omitted if a tool is forced, and for a turn
  * whose earlier thoughts the caller did not send back: either is refused.
  */
 const thinkingOf = (
@@ -185,7 +185,7 @@ const thinkingOf = (
   }
 }
 
-/** Whether the turn that goes on with results of tools began with a thought, if it is one. */
+/** Whether the turn that continues with tool results began with a thought, if there is such a turn. */
 const areThoughtsBack = (messages: ReadonlyArray<Message>): boolean => {
   const last = messages.at(-1)
   if (last?.role !== "user" || last.content[0]?.["type"] !== "tool_result") return true
@@ -212,7 +212,7 @@ const message = ({ role, parts }: Turn, writing: Writing): Message => ({
   content: parts.flatMap((part) => block(part, writing))
 })
 
-/** Joins messages of one role that follow each other; results of tools come first in theirs. */
+/** Joins consecutive messages of one role; tool results come first within their message. */
 const joined = (messages: ReadonlyArray<Message>): ReadonlyArray<Message> => {
   const turns: Array<{ readonly role: Message["role"]; readonly content: Array<JsonObject> }> = []
   for (const { role, content } of messages) {
@@ -228,7 +228,7 @@ const joined = (messages: ReadonlyArray<Message>): ReadonlyArray<Message> => {
   )
 }
 
-/** White space at the end of an answer that is to be gone on with is refused. */
+/** White space at the end of an answer that is to be continued is refused. */
 const withoutTrail = (messages: ReadonlyArray<Message>): ReadonlyArray<Message> => {
   const last = messages.at(-1)
   const end = last?.content.at(-1)
@@ -312,7 +312,7 @@ const toolResult = ({ id, parts, isError, cache }: ToolResultPart, writing: Writ
   })
 }
 
-/** Without its seal a thought is refused. */
+/** A thought without its seal is refused. */
 const thought = ({ text, signature, encrypted }: ReasoningPart): ReadonlyArray<JsonObject> => [
   ...(signature === undefined ? [] : [{ type: "thinking", thinking: text, signature }]),
   ...(encrypted === undefined ? [] : [{ type: "redacted_thinking", data: encrypted }])

@@ -1,6 +1,6 @@
 /**
  * The reason why a call is refused, before a route has put it in its own shape. The codes are grouped by what a caller
- * does next: read the code, pick another model, or pay.
+ * does next: read the code, choose another model, or pay.
  */
 import { Schema } from "effect"
 import { type ModelEntry, modelKinds } from "#gateway/contract"
@@ -13,7 +13,7 @@ export class GatewayFault extends Schema.TaggedError<GatewayFault>()("GatewayFau
   message: Schema.String,
   /** The field of the request that is wrong. */
   param: Schema.optionalKey(Schema.String),
-  /** The provider's own message, cleaned of what callers must not see. */
+  /** The provider's own message, without anything that callers must not see. */
   debug: Schema.optionalKey(Schema.String),
   details: Schema.optionalKey(Schema.Array(Detail)),
   /** The model family whose limit refused the call. */
@@ -25,13 +25,13 @@ export class GatewayFault extends Schema.TaggedError<GatewayFault>()("GatewayFau
 export class UnknownModel extends Schema.TaggedError<UnknownModel>()("UnknownModel", {
   model: Schema.String,
   suggestions: Schema.Array(Schema.String),
-  /** What it is, where it is served by another route. */
+  /** Its kind, if it is served by another route. */
   kind: Schema.optionalKey(Schema.Literals(modelKinds)),
-  /** Where the path itself names it. */
+  /** Set if the path itself names it. */
   status: Schema.optionalKey(Schema.Literal(404))
 }) {}
 
-/** The facts that a fault may have, apart from its code; undefined ones are left out. */
+/** The facts that a fault can have, besides its code; undefined ones are omitted. */
 interface FaultFacts {
   readonly message?: string | undefined
   readonly param?: string | undefined
@@ -56,7 +56,7 @@ const anthropicTypes: Readonly<Record<number, string>> = {
   400: "invalid_request_error",
   402: "billing_error",
   404: "not_found_error",
-  // An identifier that is taken stays taken; whether to try again stands in `x-should-retry`.
+  // An identifier that is taken stays taken; `x-should-retry` states whether to try again.
   409: "invalid_request_error",
   429: "rate_limit_error",
   500: "api_error",
@@ -72,7 +72,8 @@ export const faultBody = (dialect: ErrorDialect, fault: GatewayFault): Readonly<
   const { status, type } = gatewayCodes[code]
   const limits = status === 429 ? { source: source ?? "gateway", retry_after_seconds: retryAfterSeconds ?? 1 } : {}
   if (dialect === "messages") {
-    // Anthropic's envelope has no field for codes. Codes of payments stand in it all the same, for clients act on them.
+    // Anthropic's envelope has no field for codes. Payment codes are included all the same, because clients act on
+    // them.
     const error = {
       type: anthropicTypes[status] ?? "api_error",
       message,

@@ -1,6 +1,6 @@
 /**
- * A provider's refusal, whatever its shape: an object or a text under `error`, a bare message, a list around it, a
- * validator's `detail`, or a page of HTML; and the code that it becomes. Pure.
+ * A provider's refusal in any shape: an object or a text under `error`, a bare message, a list around it, a validator's
+ * `detail`, or a page of HTML; and the code that it becomes. Pure.
  */
 import { Result } from "effect"
 import { isRecord, type JsonObject, textAt } from "../translate/json.ts"
@@ -35,7 +35,7 @@ const fromObject = (body: JsonObject): Omit<UpstreamError, "status"> => {
   const inner = isRecord(error) ? error : {}
   const deeper = isRecord(inner["innererror"]) ? inner["innererror"] : {}
   const detail = fromDetail(body["detail"])
-  // OpenRouter puts the message of the provider behind it in here.
+  // OpenRouter puts the message of the provider behind it here.
   const metadata = isRecord(inner["metadata"]) ? inner["metadata"] : {}
   const message =
     textAt(inner, "message") ??
@@ -61,14 +61,14 @@ const fromObject = (body: JsonObject): Omit<UpstreamError, "status"> => {
   }
 }
 
-// The largest refusal that is read; a longer one is no JSON any more, and its beginning still says what it is.
+// The largest refusal that is read; a longer one is no longer JSON, but its beginning still shows what it is.
 const refusalUnitsMax = 65_536
-// Providers name the cause first. Many repeat the request behind it, which may be as long as the caller likes.
+// Providers name the cause first. Many then repeat the request, which can be of any length.
 const messageUnitsMax = 2_000
 const kindUnitsMax = 100
 const paramUnitsMax = 200
 
-/** No rule below sees more of what a provider wrote than these bounds, so that none takes longer than a millisecond. */
+/** These bounds limit what each rule below reads of a provider's text, so that none takes longer than a millisecond. */
 export const readUpstreamError = (status: number, contentType: string, answer: string): UpstreamError => {
   const text = answer.slice(0, refusalUnitsMax)
   const parsed = parse(text)
@@ -101,10 +101,10 @@ const wellKnownName =
 const paramOf = ({ param, message }: UpstreamError) =>
   param ?? anthropicPath.exec(message)?.[1] ?? quotedName.exec(message)?.[1] ?? wellKnownName.exec(message)?.[1]
 
-/** A provider's refusal as one of our codes. A fault that only the caller can mend is 400 and never 500. */
+/** A provider's refusal as one of our codes. A fault that only the caller can fix is 400 and never 500. */
 export const classifyUpstream = (error: UpstreamError): Classified => {
   const found = classifyRules.find((rule) => fits(rule, error))
-  // A status below 400 with an error in it, or a failure without a name.
+  // A status below 400 with an error in it, or an unnamed failure.
   const code = found?.code ?? (error.status >= 400 && error.status < 500 ? "INVALID_REQUEST" : "INTERNAL_ERROR")
   if (code !== "INVALID_PARAMETER" && code !== "INVALID_REQUEST") return { code, param: error.param }
   const param = paramOf(error)
@@ -117,7 +117,7 @@ export const classifyUpstream = (error: UpstreamError): Classified => {
   }
 }
 
-/** Another provider of the same model may do better. */
+/** Another provider of the same model may succeed. */
 export const isWorthAnother = (code: GatewayCode): boolean =>
   code === "RATE_LIMITED" ||
   code === "MODEL_UNAVAILABLE" ||
@@ -126,8 +126,8 @@ export const isWorthAnother = (code: GatewayCode): boolean =>
   code === "TIMEOUT"
 
 /**
- * The rule from a provider's refusal to one of our codes. The first row that fits decides, so rows that name a cause
- * stand before rows that only know a status. Data.
+ * The rule from a provider's refusal to one of our codes. The first matching row decides, so rows that name a cause
+ * come before rows that only know a status. Data.
  */
 interface ClassifyRule {
   readonly code: GatewayCode

@@ -1,9 +1,9 @@
 /**
- * Image jobs, in work or ended: one entry each, kept for a day, found by any replica. The pictures are an object of
- * their own. A job that its maker never ended counts as failed after its deadline.
+ * Image jobs, in progress or ended: one entry each, kept for a day, available from any replica. The pictures are a
+ * separate object. A job that its maker never ended counts as failed after its deadline.
  *
- * Images are made in the background of their call: one that takes long, or whose caller left, is still made, paid
- * for and kept, to be fetched by its job. Work ends with the role; a job that is cut off then has its payment released.
+ * Images are made in the background of their call: one that takes long, or whose caller left, is still made, paid for
+ * and stored, to be fetched by its job. Work ends with the role; a job that is cut off then has its payment released.
  */
 import { randomUUID } from "node:crypto"
 import { Clock, Context, Deferred, Effect, Exit, Layer, Option, Result, Schema, Stream } from "effect"
@@ -24,7 +24,7 @@ import type { ImageCall } from "./answer-images.ts"
 const JobEntry = Schema.Struct({
   model: Schema.String,
   createdAtMs: Schema.Int,
-  /** After this moment nobody works on the job any more. */
+  /** After this time no process works on the job. */
   deadlineMs: Schema.Int,
   status: Schema.Literals(["in_progress", "completed", "failed"]),
   error: Schema.NullOr(Schema.Struct({ code: Schema.String, message: Schema.String }))
@@ -39,13 +39,13 @@ type JobError = NonNullable<JobEntry["error"]>
 export interface FoundJob {
   readonly id: string
   readonly entry: JobEntry
-  /** JSON of the images, once they are there. */
+  /** JSON of the images, once they exist. */
   readonly answer: Uint8Array | undefined
 }
 
 const idPattern = /^img_[0-9a-f]{32}$/u
 
-/** Random, so that nobody can guess another caller's job. */
+/** Random, so that another caller's job cannot be guessed. */
 export const newImageJobId = (): string => `img_${randomUUID().replaceAll("-", "")}`
 
 export class ImageJobs extends Context.Service<
@@ -151,7 +151,7 @@ const endingMs = 60_000
 export class ImageWork extends Context.Service<
   ImageWork,
   {
-    /** The work goes on when the caller has left. */
+    /** The work continues after the caller has left. */
     readonly start: (order: ImageOrder) => Effect.Effect<StartedImages, BusError>
   }
 >()("starling/model-gateway/ImageWork") {
@@ -213,7 +213,7 @@ const failureOf = (exit: Exit.Exit<unknown, Failure>) => {
   return { code: "MODEL_UNAVAILABLE", message: "The image could not be kept" }
 }
 
-/** A payment that is still being settled may be charged yet, so its image is kept. */
+/** A payment that is still being settled may yet be charged, so its image is kept. */
 const refusedWords = ({ code }: PaymentRefusal) =>
   code === "PAYMENT_SETTLING"
     ? "The payment is still being settled; send the same payment again to fetch the image"

@@ -1,6 +1,6 @@
 /**
- * Images, made within the time that a caller waits, or by a job that is polled later. Anyone who knows a job's id may
- * fetch it; ids cannot be guessed.
+ * Images, made while the caller waits, or by a job that is polled later. Anyone who knows a job's id can fetch it; ids
+ * cannot be guessed.
  */
 import { Clock, Effect, Option, Result } from "effect"
 import { ImagesRequest } from "#gateway/contract"
@@ -49,7 +49,7 @@ const headersOf = (id: string) => ({ "cache-control": "private, no-store", "x-im
 const answerCall = Effect.fnUntraced(function* (call: ImageCall) {
   const { ModelGateway } = yield* Configuration
   const id = newImageJobId()
-  // Once the payment is verified, the work goes on without the caller.
+  // Once the payment is verified, the work continues without the caller.
   const started = Effect.uninterruptible(
     Effect.flatMap(paymentOf(call, id), (payment) =>
       Effect.flatMap(ImageWork, (work) => work.start({ id, call, payment }))
@@ -65,7 +65,7 @@ const answerCall = Effect.fnUntraced(function* (call: ImageCall) {
   }).pipe(Effect.mapError((error) => callFailure(call, error)))
 })
 
-/** Answers with the image, or with its job when it takes longer than a caller waits. */
+/** Answers with the image, or with its job if it takes longer than a caller waits. */
 const answerStarted = Effect.fnUntraced(function* <E>(
   job: Pick<FoundJob, "id" | "entry">,
   made: Effect.Effect<Option.Option<MadeImages>, E>,
@@ -93,19 +93,19 @@ const answerInWork = Effect.fnUntraced(function* (
   })
 })
 
-/** Answers a payment that is sent again with its own job, or with its images when only the settlement is still open. */
+/** Answers a repeated payment with its own job, or with its images if only the settlement is still open. */
 const answerBegunBefore = Effect.fnUntraced(function* (id: string, otherwise: PaymentRefusal, { leftOut }: ImageCall) {
   const job = Option.getOrUndefined(yield* (yield* ImageJobs).find(id))
   if (job?.answer !== undefined) {
     const headers = { ...headersOf(id), ...unsettledHeaders("settlement_pending") }
     return writtenJsonAnswer<JsonObject>(job.answer, { headers })
   }
-  // A job that failed, or whose maker is gone, gets its payment back, or is settled for an image that is kept.
+  // A job that failed, or whose maker is gone, has its payment released, or settled for an image that is stored.
   const isInWork = job?.entry.status === "in_progress" && (yield* Clock.currentTimeMillis) <= job.entry.deadlineMs
   return isInWork ? yield* answerInWork(job, leftOut) : yield* Effect.fail(otherwise)
 })
 
-/** Failures of the bus are not shown to callers. */
+/** Bus failures are not shown to callers. */
 const callFailure = <E>(call: ImageCall, error: E) => {
   if (error instanceof GatewayFault) return freeFault({ model: call.model, isStreamed: false }, error)
   return error instanceof PaymentRefusal ? error : fault("MODEL_UNAVAILABLE", { retryAfterSeconds: 1 })
@@ -131,7 +131,7 @@ export interface ImageCall {
   readonly bytes: Uint8Array
   readonly prompt: string
   readonly count: number
-  /** The keys of the request that a provider is not given. */
+  /** The keys of the request that the provider does not receive. */
   readonly leftOut: ReadonlyArray<string>
 }
 

@@ -1,6 +1,7 @@
 /**
- * How much an address may ask for without paying: calls to free models, lists of models, and counts of tokens. The count covers all
- * replicas, and is settled between them in the background. While it cannot be kept, no free call is answered.
+ * How much an address can request without paying: calls to free models, lists of models, and token counts. The count
+ * covers all replicas, and is synchronized between them in the background. While it is unavailable, no free call is
+ * answered.
  */
 import { BlockList, isIP, isIPv4, isIPv6 } from "node:net"
 import { Context, Effect, Layer, Option } from "effect"
@@ -91,8 +92,8 @@ const bare = (hop: string) => {
 
 /**
  * The address by which a caller's calls are counted; an IPv6 address counts by its /64, which is one household. Behind
- * our own proxies it is the right-most address of X-Forwarded-For that is not one of theirs, for anybody can have
- * written what stands further left. Pure.
+ * our own proxies it is the right-most address of X-Forwarded-For that is not one of theirs, because anyone can have
+ * written what is further left. Pure.
  */
 export const clientAddress = (trustedProxies: ReadonlyArray<string>) => {
   const trusted = new BlockList()
@@ -108,7 +109,7 @@ export const clientAddress = (trustedProxies: ReadonlyArray<string>) => {
     let address = unmapped(peer)
     while (isTrusted(address)) {
       const next = hops.pop()
-      // An entry that is no address was not written by one of our proxies.
+      // An entry that is not an address was not written by one of our proxies.
       if (next === undefined || isIP(next) === 0) break
       address = next
     }

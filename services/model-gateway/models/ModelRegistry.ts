@@ -1,10 +1,9 @@
 /**
- * The model registry: the models that are served here, the providers of each and their keys, all from the
- * configuration. Contradictions are reported before anything starts. The registry does not change while the process
- * runs.
+ * The model registry: the models served here, each one's providers and their keys, all from the configuration.
+ * Contradictions are reported before anything starts. The registry does not change while the process runs.
  *
- * What a provider takes for one answer, as the configuration says: the one computation, for metrics and receipts. It is
- * rounded as a price is: up, once, to a millionth of a dollar.
+ * It also computes what a provider charges for one answer, by the configuration: the only computation of it, for
+ * metrics and receipts. The cost is rounded like a price: up, once, to a millionth of a dollar.
  */
 import { Context, Effect, Layer, Redacted, Result } from "effect"
 import { Configuration, entriesOf, isJson, type Json, unreadable } from "#configuration"
@@ -24,7 +23,7 @@ import type { Takes } from "../conversation/Written.ts"
 import { providerCost } from "../metrics.ts"
 import type { Usage } from "../translate/usage.ts"
 
-/** In micro-dollars, as the configuration says; undefined where it says nothing. */
+/** In micro-dollars, as configured; undefined if not configured. */
 export interface UpstreamCost {
   readonly inputPerMillion: number | undefined
   readonly cachedPerMillion: number | undefined
@@ -46,17 +45,17 @@ export const hasCost = (cost: UpstreamCost): boolean => isByTokens(cost) || cost
 
 type Tokens = Pick<Usage, "inputTokens" | "cachedTokens" | "outputTokens">
 
-/** What was taken for; `tokens` undefined where the provider did not say, or counts none. */
+/** What is charged for; `tokens` undefined if the provider did not report them, or counts none. */
 interface Taken {
   readonly tokens: Tokens | undefined
-  /** How many times a flat cost is paid: once for a call, once for each image. */
+  /** How often a flat cost applies: once for a call, once for each image. */
   readonly count: number
 }
 
 const million = 1_000_000n
 const whole = (count: number) => BigInt(Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.ceil(count))))
 
-/** Null where the configuration names no cost, or a cost by tokens of an answer whose tokens nobody counted. Pure. */
+/** Null if the configuration has no cost, or a cost by tokens for an answer whose tokens were not counted. Pure. */
 export const costMicroUsd = (cost: UpstreamCost, { tokens, count }: Taken): bigint | null => {
   if (!hasCost(cost) || (tokens === undefined && isByTokens(cost))) return null
   const { inputPerMillion = 0, cachedPerMillion = 0, outputPerMillion = 0, flat = 0 } = cost
@@ -70,7 +69,7 @@ export const costMicroUsd = (cost: UpstreamCost, { tokens, count }: Taken): bigi
   return (perMillion + million - 1n) / million + whole(count) * BigInt(flat)
 }
 
-/** Counts the cost of an answer, and gives it back for the receipt. */
+/** Counts an answer's cost, and returns it for the receipt. */
 export const costCounter = Effect.map(Metrics, (metrics) => {
   const costs = metrics.counter(providerCost)
   return (of: { readonly model: string; readonly provider: string; readonly cost: UpstreamCost }, taken: Taken) => {
@@ -108,7 +107,7 @@ export class ModelRegistry extends Context.Service<
   {
     readonly all: ReadonlyArray<RegisteredModel>
     readonly find: (id: string, kind: ModelEntry["Kind"]) => Result.Result<RegisteredModel, UnknownModel>
-    /** What callers must not learn of the providers. */
+    /** What callers must not learn about the providers. */
     readonly hidden: SanitiseOptions
   }
 >()("starling/model-gateway/ModelRegistry") {
@@ -139,7 +138,7 @@ export class ModelRegistry extends Context.Service<
   )
 }
 
-/** Fails with every fault. It needs no broker, so faults are known before the broker answers. */
+/** Fails with all faults. It needs no broker, so faults are known before the broker answers. */
 export const configuredModels = Effect.gen(function* () {
   const { ModelGateway } = yield* Configuration
   const [providers, missing] = yield* Effect.partition(ModelGateway.Providers, readProvider)
@@ -179,7 +178,7 @@ const readProvider = Effect.fnUntraced(function* (entry: ProviderEntry, index: n
 
 type Entry = readonly [index: number, entry: Json]
 
-/** Checks a configuration file as it is written, or as much of it as can be read. */
+/** Checks a configuration file as written, or as much of it as can be read. */
 export const modelFaultsOf = (file: Json): ReadonlyArray<ConfigurationFault> => {
   const providers = entriesOf(file, "ModelGateway", "Providers")
   const models = entriesOf(file, "ModelGateway", "Models")

@@ -1,4 +1,4 @@
-/** The models that are served here, with their prices. */
+/** The models served here, with their prices. */
 import { Effect, Result } from "effect"
 import type { ListedModel } from "#gateway/api"
 import { HttpCall, jsonAnswer } from "#http"
@@ -59,7 +59,7 @@ export const answerModels = answering("chat")(
   )
 )
 
-/** One model. Clients write the slash of an id as it is, or percent-encoded. */
+/** One model. Clients write an id's slash literally or percent-encoded. */
 export const answerModelById = answering("chat")(
   counted(
     Effect.gen(function* () {

@@ -1,11 +1,11 @@
 /**
- * A paid call, whichever way it is paid. Its payment is taken before its provider is asked, and renewed as long as the
- * call lasts. It is released before a failure is reported, or charged once the answer is made; a stream whose payment
- * would end before the stream does is charged while it goes on. `paid-call.ts` says when each of this happens, and a
- * `PaymentMethod` how.
+ * A paid call, by any payment method. Its payment is taken before its provider is called, and renewed as long as the
+ * call lasts. It is released before a failure is reported, or charged once the answer is complete; a stream whose
+ * payment would end before the stream does is charged while it continues. `paid-call.ts` defines when each of these
+ * happens, and a `PaymentMethod` how.
  *
- * Where the charge follows the use, it goes along with each step from the first byte on: if this gateway dies, what was
- * last written is charged.
+ * If the charge follows the use, each step from the first byte on records it: if this gateway dies, the last recorded
+ * charge applies.
  */
 import { Clock, Context, Effect, Layer, type Scope } from "effect"
 import { Configuration } from "#configuration"
@@ -66,23 +66,23 @@ interface Parts extends PaymentFigures {
   readonly earned: (call: HeldCall, outcome: ChargedPayment["outcome"]) => Effect.Effect<void>
 }
 
-/** A call that goes on, and its payment with the method that took it. */
+/** A call in progress, and its payment with the method that took it. */
 interface HeldCall {
   readonly method: PaymentMethod<never, Payment>
   readonly payment: Payment
-  /** What is charged for all that was given out. */
+  /** The charge for everything sent so far. */
   charge: bigint
   answer: Omit<ChargedAnswer, "charge">
-  /** Asks for the charge; runs once, for the first caller. */
+  /** Requests the charge; runs once, for the first caller. */
   ask: ReturnType<PaymentMethod<never, Payment>["charge"]>
-  /** The charge is asked for as it was: nothing more may be given out. */
+  /** The charge was requested as it was: nothing more may be sent. */
   isClosed: boolean
-  /** Another process has the payment, which was never stored for this call: there is nothing to give back. */
+  /** Another process has the payment, which was never stored for this call: there is nothing to release. */
   isLost: boolean
   onLost: (refusal: PaymentRefusal) => void
   renewAtMs: number
   isRenewing: boolean
-  /** Of a stream whose payment has an end: it is charged then, although the stream goes on. */
+  /** For a stream whose payment has an end: it is charged then, although the stream continues. */
   ending: { readonly atMs: number; readonly force: Effect.Effect<void> } | undefined
 }
 
@@ -114,7 +114,7 @@ const pay = Effect.fnUntraced(function* <Offered, Taken extends Payment>(
     const paid = openCall(tasks)
     return storedWithinMs === undefined ? paid : { ...paid, lost: (onLost) => void (held.onLost = onLost) }
   }
-  // What has an end may be asked for twice.
+  // The charge of a payment with an end can be requested twice.
   held.ask = yield* Effect.cached(held.ask)
   const paid = openCall(tasks, Math.max(0, endsAtMs - nowMs))
   if (call.kind === "stream") held.ending = { atMs: endsAtMs, force: paid.force }
@@ -134,7 +134,7 @@ const tasksOf = (parts: Parts, held: HeldCall): CallTasks => ({
   settle: (answer) => settle(parts, held, answer)
 })
 
-/** False when even the least that it can cost is more than was signed: then nothing more may be given out. */
+/** False if even the minimum that it can cost is more than was signed: then nothing more may be sent. */
 const measure = (parts: Parts, held: HeldCall, used: Used): boolean => {
   const { call, ceiling, decimals, isMetered } = held.payment
   if (!isMetered) return true
@@ -145,12 +145,12 @@ const measure = (parts: Parts, held: HeldCall, used: Used): boolean => {
 
 const letGo = ({ calls }: Parts, held: HeldCall) => Effect.sync(() => calls.delete(held))
 
-// A missed renewal is made up for twice before the lease ends.
+// A missed renewal can be made up for twice before the lease expires.
 const shareOfLease = 1 / 4
-// How late a renewal may be.
+// How late a renewal can be.
 const roundMsMax = 125
 
-/** One loop looks after all calls: most of them end before it sees them. */
+/** One loop serves all calls: most of them end before it reaches them. */
 const lookAfterAll = ({ calls, leaseMs, scope }: Parts) => {
   const round = Effect.gen(function* () {
     const nowMs = yield* Clock.currentTimeMillis
@@ -172,7 +172,7 @@ const lookAfterAll = ({ calls, leaseMs, scope }: Parts) => {
 const renew = (calls: Parts["calls"], held: HeldCall) =>
   held.method.renew(held.payment, held.charge).pipe(
     Effect.catchTag("PaymentLost", (lost) => {
-      // A call that has ended meanwhile needs it no more.
+      // A call that has ended in the meantime no longer needs it.
       if (!calls.has(held)) return Effect.void
       held.renewAtMs = Number.POSITIVE_INFINITY
       return Effect.andThen(onLost(held, lost), Effect.logWarning("a payment was lost to another process", lost.cause))
@@ -192,7 +192,7 @@ const onLost = Effect.fnUntraced(function* (held: HeldCall, error: NotMoved) {
 
 const causeOf = (error: NotMoved) => (error._tag === "PaymentLost" ? error.cause : error)
 
-/** What the caller of a call is answered whose payment could not be moved on. */
+/** The answer to a caller whose payment could not be moved. */
 const refusalFor = Effect.fnUntraced(function* (held: HeldCall, error: NotMoved, message: string) {
   yield* Effect.logWarning("a payment could not be moved on", causeOf(error))
   return (yield* onLost(held, error)) ?? unavailable(held.payment.call.shape, message, 1)

@@ -1,7 +1,7 @@
 /**
- * The payment gate quotes a call, reads its payment, matches it with the quote, and has it taken in the way that its
- * scheme names. Every 402 carries a fresh quote. Nothing is charged before an answer is made. A payment that cannot be
- * checked now is answered with 503, so that it can be sent again. Calls to free models never come here.
+ * The payment gate quotes a call, reads its payment, matches it with the quote, and takes it by its scheme's method.
+ * Every 402 has a fresh quote. Nothing is charged before an answer is made. A payment that cannot be checked now is
+ * answered with 503, so that it can be sent again. Calls to free models never reach it.
  */
 import { createHash, hash } from "node:crypto"
 import { Context, Effect, Layer, Result } from "effect"
@@ -38,11 +38,11 @@ import { type PaymentRefusal, quoteWriter, unavailable } from "./replies.ts"
 export class PaymentGate extends Context.Service<
   PaymentGate,
   {
-    /** The quote for a call that brings no payment; undefined where there is more to do. */
+    /** The quote for a call without a payment; undefined if there is more to do. */
     readonly quote: (call: PayableCall) => PaymentRefusal | undefined
-    /** Fails with a quote when the call brings no payment. */
+    /** Fails with a quote if the call has no payment. */
     readonly pay: (call: PayableCall) => Effect.Effect<PaidCall, PaymentRefusal>
-    /** Gives back what a channel was not charged; undefined where no channels are taken. */
+    /** Refunds what a channel was not charged; undefined if no channels are accepted. */
     readonly refund: (call: RefundCall) => Effect.Effect<RefundedChannel | undefined, PaymentRefusal>
   }
 >()("starling/model-gateway/PaymentGate") {}
@@ -58,7 +58,7 @@ interface Parts {
   readonly byClaim: ClaimPayments["Service"]
   readonly byChannel: ChannelPayments["Service"]
   readonly figures: PaymentFigures
-  /** The address by which callers reach this gateway. */
+  /** The address at which callers reach this gateway. */
   readonly origin: () => string
   readonly isOffered: (network: PaymentNetwork) => boolean
   /** Counts the quotes, which name our settlers in turn; the paid call of a quote has no turn of its own. */
@@ -66,7 +66,10 @@ interface Parts {
   readonly writeQuote: ReturnType<typeof quoteWriter>
 }
 
-/** The quote for a call without a payment is made in one step: it is the commonest answer, and costs its caller nothing. */
+/**
+ * The quote for a call without a payment is made in one step: it is the most common answer, and costs its caller
+ * nothing.
+ */
 const quoteAtOnce = (parts: Parts, call: PayableCall): PaymentRefusal | undefined => {
   if (bringsPayment(call.payment)) return undefined
   const quote = quoteOf(parts, call, true)
@@ -112,10 +115,10 @@ const readOffered = Effect.fnUntraced(function* (
   return { call, quote, payload, requirements, identifier, binding: bindingOf(call) }
 })
 
-// Of a short text the hash is made in half the time in one go; a long one is not copied for that.
+// Hashing a short text in one go takes half the time; a long one is not copied for that.
 const hashedAtOnceMax = 16_384
 
-/** The request, by its hash. */
+/** The request's hash. */
 const bindingOf = ({ method, path, body }: Pick<PayableCall, "method" | "path" | "body">): string => {
   const head = `${method} ${path}\n`
   return body.length > hashedAtOnceMax
@@ -155,7 +158,7 @@ const make = Effect.gen(function* () {
     figures,
     origin: yield* gatewayOrigin,
     isOffered: ({ Network }) => stopped(Network) === undefined,
-    // Bounded, so that it stays a whole number.
+    // Bounded, so that it stays an integer.
     nextTurn: (isUnpaid) => (turn = isUnpaid ? (turn + 1) % turnsMax : turn),
     writeQuote: quoteWriter(bazaarTexts(settings.ModelGateway.Bazaar))
   }
@@ -190,7 +193,7 @@ const openGate = Layer.effect(PaymentGate, make).pipe(
   Layer.provide(Layer.mergeAll(configuredClaims, tokens))
 )
 
-/** Sells only where payments are configured. Needs the bus, the egress and the runtime. */
+/** Sells only if payments are configured. Needs the bus, the egress and the runtime. */
 export const configuredPaymentGate = Layer.unwrap(
   Effect.map(Configuration, ({ Payments }) => (Payments.Networks.length === 0 ? closedGate : openGate))
 )
@@ -198,7 +201,7 @@ export const configuredPaymentGate = Layer.unwrap(
 const message = "Payments are not set up here; only free models are served"
 const retryAfterSeconds = 60
 
-/** The gate without configured payments: with no way to be paid, paid models are not served. */
+/** The gate without configured payments: without a way to be paid, paid models are not served. */
 const closedGate = Layer.succeed(PaymentGate, {
   quote: () => undefined,
   pay: ({ shape }) => Effect.fail(unavailable(shape, message, retryAfterSeconds)),

@@ -1,11 +1,11 @@
 /**
- * What is kept of paid calls, and which callers get it. A whole answer is kept from before its payment is asked for
- * until a day after that payment could last be used: nobody gets an answer unpaid, and a payer whose answer was lost on
- * the way gets it again.
+ * What is stored about paid calls, and which callers get it. A complete answer is stored from before its payment is
+ * requested until a day after that payment could last be used: no caller gets an answer unpaid, and a payer whose
+ * answer was lost on the way gets it again.
  *
- * A caller that sends the very same call again, because its answer was lost or is still being made, must never be asked
- * to pay anew. An image is its own name; any other call needs one (`payment-identifier`), unless the gateway that had
- * it is gone: then the payment and the request themselves identify the call. Any other second use of a payment is
+ * A caller that repeats exactly the same call, because its answer was lost or is still being made, must never be asked
+ * to pay again. An image identifies itself; any other call needs a name (`payment-identifier`), unless the gateway that
+ * held it is gone: then the payment and the request themselves identify the call. Any other second use of a payment is
  * refused as used.
  */
 import { setNewest } from "#base"
@@ -68,11 +68,11 @@ const readAnswer = (bytes: Uint8Array): Option.Option<PaidAnswer> => {
 
 /**
  * The image job for which a payment was taken, written before any provider is called. A caller that sends the payment
- * again hears of the job from any replica. Kept as long as the job itself.
+ * again can get the job from any replica. Stored as long as the job itself.
  */
 const PaidJob = Schema.Struct({
   jobId: Schema.String,
-  /** The life of the claim for which the job was taken. A payment that was released may be taken for another job. */
+  /** The life of the claim for which the job was taken. A payment that was released can be taken for another job. */
   ticket: Schema.String
 })
 interface PaidJob extends Schema.Schema.Type<typeof PaidJob> {}
@@ -104,11 +104,11 @@ const keyOf = (claimKey: string) => `paid.${hash("sha256", claimKey, "hex")}`
 
 const NamedCall = Schema.Struct({ claimKey: Schema.String, binding: Schema.String })
 
-/** Clients' own names for their calls (`payment-identifier`): each stands for one payment of one payer, for a day. */
+/** Clients' own names for their calls (`payment-identifier`): each names one payment of one payer, for a day. */
 export class CallNames extends Context.Service<
   CallNames,
   {
-    /** False when the name stands for another payment or another request. */
+    /** False if the name belongs to another payment or another request. */
     readonly take: (
       payer: PayerName,
       identifier: string,
@@ -140,19 +140,19 @@ export class CallNames extends Context.Service<
 type ReplayedCall =
   /** Nothing shows that the caller sent the first call. */
   | { readonly _tag: "Used" }
-  /** The name stands for another request. */
+  /** The name belongs to another request. */
   | { readonly _tag: "NameTaken" }
   /** The payment was released: the same one can be sent again. */
   | { readonly _tag: "Free" }
   | { readonly _tag: "Answering" }
   | { readonly _tag: "Settling" }
-  /** An image in the making: its job says how far it is. */
+  /** An image in progress: its job shows its status. */
   | { readonly _tag: "Making"; readonly jobId: string }
   | ({ readonly _tag: "Paid"; readonly answer: Uint8Array } & SettledPayment)
 
 export interface ReplayFacts {
   readonly isImage: boolean
-  /** The gateway that held the payment is gone, and nobody knows whether it gave its answer out. */
+  /** The gateway that held the payment is gone, and whether it sent its answer is unknown. */
   readonly isHolderLost: boolean
   readonly identifier: string | null
   readonly binding: string
@@ -173,10 +173,10 @@ export const replayedCall = (facts: ReplayFacts): ReplayedCall => {
   const name = record.payment === null ? (kept?.label.identifier ?? null) : nameOf(record.payment.payload)
   const isSameName = identifier !== null && name === identifier
   if (isSameName && record.binding !== binding) return { _tag: "NameTaken" }
-  // A call that was named must name itself again.
+  // A call that was named must repeat its name.
   const isUnnamed = identifier === null && (isImage || (isHolderLost && name === null))
   const isSame = record.binding === binding && (isSameName || isUnnamed)
-  // A stream is not kept once it has been given out.
+  // A stream is not stored once it has been sent.
   if (!isSame || record.kind === "stream") return used
   switch (record.state) {
     case "RELEASED":
@@ -198,7 +198,7 @@ export const replayedCall = (facts: ReplayFacts): ReplayedCall => {
   }
 }
 
-/** Where a used payment's claim, answer and job are kept. */
+/** Where a used payment's claim, answer and job are stored. */
 export interface KeptCalls {
   readonly claims: Pick<Claims["Service"], "read">
   readonly answers: PaidAnswers["Service"]
@@ -209,7 +209,7 @@ type ReplayedPayment = Pick<ReplayFacts, "isImage" | "isHolderLost" | "identifie
   readonly claimKey: string
 }
 
-/** Collects all that is kept of a used payment. */
+/** Collects everything stored about a used payment. */
 export const keptCall = Effect.fnUntraced(function* (
   { claims, answers, jobs }: KeptCalls,
   { claimKey, ...payment }: ReplayedPayment
@@ -224,7 +224,7 @@ export const keptCall = Effect.fnUntraced(function* (
   })
 })
 
-/** An answer goes out when the chain has its payment, a moment before the claim says so; this waits for the claim. */
+/** An answer is sent when the chain has its payment, a moment before the claim shows it; this waits for the claim. */
 const endSoon = (claims: KeptCalls["claims"], claimKey: string) =>
   Effect.repeat(claims.read(claimKey), {
     schedule: Schedule.spaced("50 millis"),
@@ -240,7 +240,7 @@ const namesMax = 256
 
 /**
  * Whether the gateway that held a payment is gone, and with it perhaps an answer that was paid for. A running gateway
- * gives its answers out itself. Results are cached for a moment, so that a storm of replays asks the broker once.
+ * sends its answers itself. Results are cached for a moment, so that a storm of replays asks the broker once.
  */
 export const lostHolders = ({ instance, isThere }: Pick<Mailbox["Service"], "instance" | "isThere">) => {
   const known = new Map<string, Effect.Effect<boolean>>()
@@ -250,7 +250,7 @@ export const lostHolders = ({ instance, isThere }: Pick<Mailbox["Service"], "ins
     setNewest(known, holder, looking, namesMax)
     return looking
   })
-  /** False when the broker cannot tell. */
+  /** False if the broker cannot tell. */
   const isLost = Effect.fnUntraced(function* (holder: string | undefined) {
     if (holder === undefined || holder === instance) return false
     return !(yield* known.get(holder) ?? (yield* look(holder)))

@@ -1,8 +1,8 @@
 /**
- * One paid call from its payment to its end, as a table: which event may happen in which state, and which task it asks
- * for. Read it beside the table of claims (`libs/payments/claims/claim.ts`): a call is `claimed` and `beginning` while its
- * claim is CLAIMED, `serving` while it is SERVING, `forced` and `settling` once it is to be SETTLING. Whatever happens,
- * in whichever order, a call is released or settled, once; and once it is settled nothing is given back.
+ * One paid call from its payment to its end, as a table: which event can happen in which state, and which task it
+ * starts. Read it alongside the table of claims (`libs/payments/claims/claim.ts`): a call is `claimed` and `beginning`
+ * while its claim is CLAIMED, `serving` while it is SERVING, `forced` and `settling` once it is to be SETTLING.
+ * Whatever happens, in any order, a call is released or settled, once; once it is settled, nothing is released.
  */
 import { Data, Effect, Fiber, type Scope } from "effect"
 import { acquireLightly } from "#runtime"
@@ -13,32 +13,32 @@ import type { PaymentRefusal } from "./replies.ts"
 export type CallState = "claimed" | "beginning" | "serving" | "forced" | "settling" | "ended"
 
 export type CallEvent =
-  /** A stream's first byte is ready to go out. */
+  /** A stream's first byte is ready to be sent. */
   | "Serve"
   | "Served"
   | "NotServed"
   /** A stream's payment ends before the stream does. */
   | "Force"
-  /** The call failed, and its caller is to pay nothing. */
+  /** The call failed, and its caller must pay nothing. */
   | "Release"
-  /** The whole answer is made, or a stream's last event is given out. */
+  /** The complete answer is made, or a stream's last event has been sent. */
   | "Settle"
   | "Settled"
   /** The settlement was not requested. */
   | "NotAsked"
-  /** The caller is gone: a caller that was given something pays for it. */
+  /** The caller is gone: a caller that received something pays for it. */
   | "Leave"
 
 export type CallTask =
   /** Write the claim SERVING. */
   | "serve"
-  /** Request the settlement now; the rest of the stream goes out all the same. */
+  /** Request the settlement now; the rest of the stream is sent all the same. */
   | "force"
   /** Release the claim, so that the payment can be used again. */
   | "release"
-  /** The same, but the caller has left a provider at work: that counts against its payer. */
+  /** The same, but the caller left while a provider was working: that counts against its payer. */
   | "abandon"
-  /** Request the settlement, unless that is done, and wait for its result. */
+  /** Request the settlement, unless already requested, and wait for its result. */
   | "settle"
   /** Leave the payment as it is: its settlement was requested before the call failed. */
   | "keep"
@@ -79,11 +79,11 @@ export class NotAsked extends Data.TaggedClass("NotAsked")<{ readonly refusal: P
 
 /** An answer as its call ends. */
 export interface EndedAnswer {
-  /** What was used, for a payment whose charge follows it; null leaves it as it was measured last. */
+  /** The usage, for a payment whose charge follows it; null keeps the last measurement. */
   readonly used: Used | null
-  /** A whole answer, kept until it is paid for; null after a stream. */
+  /** A complete answer, stored until it is paid for; null after a stream. */
   readonly body: Uint8Array | null
-  /** What its provider takes for it; null where that is not known. */
+  /** Its provider's cost; null if unknown. */
   readonly costMicroUsd: bigint | null
 }
 
@@ -98,21 +98,23 @@ export interface CallTasks {
   readonly measure: (used: Used) => boolean
 }
 
-/** Calls back at most once, with the refusal of a payment that is lost; at once where it is already. */
+/** Calls back at most once, with the refusal of a lost payment; at once if it is already lost. */
 export type LossWatch = (onLost: (refusal: PaymentRefusal) => void) => void
 
 export interface PaidCall {
-  /** How long a whole answer may take, when the payment ends sooner than the gateway would wait. */
+  /** How long a complete answer can take, if the payment ends sooner than the gateway would wait. */
   readonly answerMsMax?: number
-  /** Of a payment that is stored with its answer: tells when it turns out before that it cannot be stored any more. */
+  /**
+   * For a payment that is stored with its answer: reports if it turns out before that that it can no longer be stored.
+   */
   readonly lost?: LossWatch
-  /** For a call that gave out nothing, or nothing worth money: the payment can be used again. */
+  /** For a call that sent nothing, or nothing worth money: the payment can be used again. */
   readonly release: Effect.Effect<void>
-  /** Called before the first byte of a stream: from here on a lost gateway does not release the payment. */
+  /** Called before the first byte of a stream: from here on the loss of the gateway does not release the payment. */
   readonly serve: Effect.Effect<void, PaymentRefusal>
   /**
-   * Told of a stream before more of it is given out: what is used with it. False when the payer has not signed for so
-   * much, or the payment is about to end: then nothing more may be given out.
+   * Called for a stream before more of it is sent, with the usage including it. False if the payer has not signed for
+   * that much, or the payment is about to end: then nothing more may be sent.
    */
   readonly measure: (used: Used) => boolean
   readonly settle: (answer: EndedAnswer) => Effect.Effect<SettledCall, PaymentRefusal>
@@ -125,10 +127,10 @@ export interface OpenCall extends PaidCall {
 }
 
 const nothingOwed: SettledCall = { headers: {} }
-/** Of a stream whose caller has left: how far its provider had come is not known. */
+/** For a stream whose caller has left: how far its provider got is unknown. */
 const unknownEnd: EndedAnswer = { body: null, costMicroUsd: null, used: null }
 
-/** Runs the tasks as the table says. A task that has begun is not interrupted. */
+/** Runs the tasks according to the table. A task that has begun is not interrupted. */
 export const openCall = (tasks: CallTasks, answerMsMax?: number): OpenCall => {
   let state: CallState = "claimed"
   const on = (event: CallEvent): CallTask | undefined => {
@@ -155,7 +157,7 @@ export const openCall = (tasks: CallTasks, answerMsMax?: number): OpenCall => {
     const task = on("Leave")
     if (task === "abandon") return tasks.abandon
     if (task !== "settle") return Effect.void
-    // The caller has left, so a failure here has nobody to hear of it.
+    // The caller has left, so a failure here cannot be reported to it.
     return Effect.catch(settled(unknownEnd), ({ code }) =>
       Effect.annotateLogs(Effect.logWarning("a stream that was left could not be settled"), { code })
     )
@@ -174,7 +176,7 @@ export const openCall = (tasks: CallTasks, answerMsMax?: number): OpenCall => {
   }
 }
 
-/** Closes with its scope, so that nothing can come between the payment and the promise to end it. */
+/** Closes with its scope, so nothing can interrupt between the payment and the guarantee to end it. */
 export const scopedCall = <E>(pay: Effect.Effect<PaidCall, E>): Effect.Effect<PaidCall, E, Scope.Scope> =>
   acquireLightly(pay, (call) => call.leave)
 
@@ -188,8 +190,8 @@ export const freeCall: PaidCall = {
 }
 
 /**
- * What a provider answers to a paid call. An answer that comes too late could no longer be paid for, and a payment that
- * cannot be stored breaks its call off.
+ * A provider's answer to a paid call. An answer that comes too late could no longer be paid for, and a payment that
+ * cannot be stored aborts its call.
  */
 export const withinPayment = <A, E, R>({ answerMsMax, lost }: PaidCall, answer: Effect.Effect<A, E, R>) => {
   const inTime: Effect.Effect<A, E | GatewayFault, R> =
@@ -199,7 +201,7 @@ export const withinPayment = <A, E, R>({ answerMsMax, lost }: PaidCall, answer: 
   return lost === undefined ? inTime : unlessLost(lost, inTime)
 }
 
-/** Breaks off what is done for a payment when that turns out to be lost. A race would take a second fiber a call. */
+/** Aborts the work for a payment that turns out to be lost. A race would take a second fiber per call. */
 const unlessLost = <A, E, R>(lost: LossWatch, work: Effect.Effect<A, E, R>): Effect.Effect<A, E | PaymentRefusal, R> =>
   Effect.flatMap(Effect.forkChild(work, { startImmediately: true }), (fiber) => {
     let refusal: PaymentRefusal | undefined

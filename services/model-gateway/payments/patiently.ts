@@ -1,9 +1,9 @@
-/** Patience with a broker that is away for a moment: it must cost no answer, and no payer its payment. */
+/** Retries while the broker is briefly unavailable, which must cost no answer, and no payer its payment. */
 import { Effect } from "effect"
 
 const isAway = ({ _tag }: { readonly _tag: string }) => _tag === "BusUnavailable"
 
-/** For writes that change nothing the second time. A schedule is begun only when a try has failed. */
+/** For writes that are idempotent. A schedule is started only when a try has failed. */
 export const patiently = <A, E extends { readonly _tag: string }>(work: Effect.Effect<A, E>): Effect.Effect<A, E> =>
   Effect.catch(work, (error) =>
     isAway(error) ? Effect.retry(Effect.delay(work, "200 millis"), { times: 9, while: isAway }) : Effect.fail(error)

@@ -1,4 +1,4 @@
-/** What is counted of payments: how they ended, and how long their stages took. */
+/** The figures counted about payments: how they ended, and how long their stages took. */
 import { Effect } from "effect"
 import type { PaymentPayload } from "#payments/contract"
 import { type CounterOf, Metrics, timed } from "#runtime"
@@ -26,7 +26,7 @@ export const paymentFigures: Effect.Effect<PaymentFigures, never, Metrics> = Eff
 export interface Refusable {
   readonly call: Pick<PayableCall, "shape">
   readonly quote: Quote
-  /** Undefined for what could not be read as one. */
+  /** Undefined if it could not be parsed as one. */
   readonly payload?: PaymentPayload
 }
 

@@ -1,6 +1,6 @@
 /**
- * A way to pay for a call: five steps with a payment of its kind. `PaidCalls` says when each is taken, measures what is
- * charged, and answers for what fails; a way to pay knows only where its payments are kept.
+ * A payment method for a call: five steps with its kind of payment. `PaidCalls` decides when each is taken, measures
+ * the charge, and handles failures; a payment method knows only where its payments are stored.
  */
 import { Data, type Effect } from "effect"
 import type { BusError } from "#bus"
@@ -10,7 +10,7 @@ import type { signedAndCharged } from "../metrics.ts"
 import type { PayableCall } from "./quote.ts"
 import type { PaymentRefusal } from "./replies.ts"
 
-/** A payment that fits its call's quote, as far as the gateway can tell alone. */
+/** A payment that matches its call's quote, as far as the gateway alone can tell. */
 export interface OfferedPayment {
   readonly call: PayableCall
   readonly quote: Quote
@@ -18,33 +18,33 @@ export interface OfferedPayment {
   readonly requirements: PaymentRequirements
   /** The client's name for the call. */
   readonly identifier: string | null
-  /** The request, by its hash. */
+  /** The request's hash. */
   readonly binding: string
 }
 
 /** A payment that is taken for one call. */
 export interface Payment {
   readonly call: Pick<PayableCall, "kind" | "model" | "shape" | "prices" | "prompt" | "count">
-  /** By which it is counted. */
+  /** The label by which it is counted. */
   readonly scheme: (typeof signedAndCharged.values.scheme)[number]
-  /** Digits of its unit after the point; the unit is worth a dollar. */
+  /** Decimals of its unit; the unit is worth a dollar. */
   readonly decimals: number
-  /** The most that its payer has agreed to, in the smallest unit. */
+  /** The maximum that its payer has agreed to, in the smallest unit. */
   readonly ceiling: bigint
   /** Whether the charge follows the use; otherwise it is the ceiling. */
   readonly isMetered: boolean
-  /** The last moment at which it can surely be charged, for one that has an end. */
+  /** The last moment at which it can surely be charged, if it has an end. */
   readonly endsAtMs?: number
-  /** Of one that is not stored yet: it is renewed within so long, which stores it, or its call is broken off. */
+  /** For a payment that is not stored yet: it is renewed within this time, which stores it, or its call is aborted. */
   readonly storedWithinMs?: number
 }
 
-/** What a call's end says of its charge. */
+/** What a call's end determines about its charge. */
 export interface ChargedAnswer {
   readonly charge: bigint
-  /** What the provider takes for it, in the unit of the charge; null where that is not known. */
+  /** The provider's cost, in the unit of the charge; null if unknown. */
   readonly cost: bigint | null
-  /** A whole answer, to be kept until it is paid for; null after a stream. */
+  /** A complete answer, to be stored until it is paid for; null after a stream. */
   readonly body: Uint8Array | null
 }
 
@@ -55,30 +55,30 @@ export interface ChargedPayment {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Another process has moved the payment: it is not this call's any more. */
+/** Another process has moved the payment: it no longer belongs to this call. */
 export class PaymentLost extends Data.TaggedClass("PaymentLost")<{
   readonly cause: ClaimLost | ChannelRefused
-  /** What the caller of a payment that was never stored is answered; of such a one there is nothing to release. */
+  /** The answer to the caller of a payment that was never stored; such a payment needs no release. */
   readonly refusal: Effect.Effect<PaymentRefusal> | null
 }> {}
 
 export type NotMoved = PaymentLost | BusError
 
-/** Its steps are methods, not fields: `PaidCalls` keeps each payment beside the method that took it. */
+/** Its steps are methods, not fields: `PaidCalls` keeps each payment with the method that took it. */
 export interface PaymentMethod<Offered, Taken extends Payment> {
-  /** Takes the payment for one call, until its lease ends. Nothing is asked of a provider before. */
+  /** Takes the payment for one call, until its lease expires. No provider is called before that. */
   take(offered: Offered): Effect.Effect<Taken, PaymentRefusal>
-  /** Keeps the lease from ending, and notes what is charged should this process die. */
+  /** Keeps the lease from expiring, and records the charge in case this process dies. */
   renew(payment: Taken, charge: bigint): Effect.Effect<void, NotMoved>
-  /** From here on the payment is charged when its lease ends, as noted last. */
+  /** From here on the payment is charged when its lease expires, as last recorded. */
   serve(payment: Taken, charge: bigint): Effect.Effect<void, NotMoved>
   /**
-   * Asks for the charge. Fails only where nothing is charged and the payment can be released; from then on it is never
-   * given back. What it succeeds with waits for the outcome.
+   * Requests the charge. Fails only if nothing is charged and the payment can be released; after that it is never
+   * released. The effect it returns waits for the outcome.
    */
   charge(payment: Taken, answer: ChargedAnswer): Effect.Effect<Effect.Effect<ChargedPayment, PaymentRefusal>, NotMoved>
-  /** Gives the payment back uncharged. `isPayersDoing`: its caller has left a provider at work for it. */
+  /** Releases the payment uncharged. `isPayersDoing`: its caller left while a provider was working for it. */
   release(payment: Taken, isPayersDoing: boolean): Effect.Effect<void, NotMoved>
-  /** Answered to the caller of a call whose charge could not be asked for. */
+  /** The answer to the caller of a call whose charge could not be requested. */
   readonly uncharged: string
 }

@@ -1,6 +1,6 @@
 /**
- * A call as it is sold: the facts that its price and its payment depend on, its price on each network of its base path
- * by each way to pay there, and how long its payment must be good for. Pure.
+ * A call as sold: the facts that determine its price and its payment, its price on each network of its base path by
+ * each scheme there, and how long its payment must be valid. Pure.
  */
 import { Option } from "effect"
 import {
@@ -32,7 +32,7 @@ import {
 import type { RegisteredModel } from "../models/ModelRegistry.ts"
 import type { ModelCall } from "../requests/read-call.ts"
 
-/** All that a price and a payment depend on. */
+/** Everything that a price and a payment depend on. */
 export interface CallFacts {
   readonly path: string
   /** Clients sign the first offer, so each base path offers one family of chains. */
@@ -41,13 +41,13 @@ export interface CallFacts {
   readonly prices: {
     readonly inputMicroUsdPerMillionTokens: number
     readonly outputMicroUsdPerMillionTokens: number
-    /** Microdollars for each call or image, instead of a price by tokens. */
+    /** Microdollars per call or image, instead of a price by tokens. */
     readonly flatMicroUsd: number | undefined
   }
   readonly prompt: PromptSize
   /** The longest answer, summed over all answers. */
   readonly outputTokens: number
-  /** The number of images, when the call is for images. */
+  /** The number of images, if the call is for images. */
   readonly count: number
 }
 
@@ -56,14 +56,14 @@ export interface PayableCall extends CallFacts {
   /** The body as received; the payment is bound to these bytes. */
   readonly body: Uint8Array
   readonly kind: AnswerKind
-  /** The shape in which a refusal is written. */
+  /** The shape of a refusal. */
   readonly shape: ReplyShape
   readonly payment: PaymentHeaders
-  /** The image job that a caller hears of when it sends the payment again. */
+  /** The image job that a caller is given when it sends the payment again. */
   readonly jobId?: string
 }
 
-/** Node joins the values of a repeated header by commas. */
+/** Node joins the values of a repeated header with commas. */
 const valuesOf = (call: HttpCall["Service"], name: string) => Option.toArray(call.header(name))
 
 export const paymentHeaders = (call: HttpCall["Service"]): PaymentHeaders => ({
@@ -77,13 +77,13 @@ export const pricesOf = ({ entry }: RegisteredModel): PayableCall["prices"] => (
   flatMicroUsd: entry.FlatMicroUsd
 })
 
-/** Of a count of tokens, which costs the same however many they are; undefined where it is free. */
+/** The price of a token count, which is the same for any number of tokens; undefined if it is free. */
 export const countPricesOf = (model: RegisteredModel): PayableCall["prices"] | undefined => {
   const flatMicroUsd = model.entry.CountMicroUsd
   return flatMicroUsd === undefined ? undefined : { ...pricesOf(model), flatMicroUsd }
 }
 
-/** The facts that any call gives for its payment. */
+/** The facts that any call provides for its payment. */
 export const payableParts = (http: HttpCall["Service"], model: RegisteredModel) => ({
   method: "POST" as const,
   path: http.route,
@@ -105,7 +105,7 @@ export const payable = (call: ModelCall, http: HttpCall["Service"]): PayableCall
 
 interface QuoteTerms {
   readonly payments: Payments
-  /** The address by which callers reach this gateway. */
+  /** The address at which callers reach this gateway. */
   readonly origin: string
   readonly isOffered: (network: PaymentNetwork) => boolean
   /** Quotes name our settlers in turn. */
@@ -114,14 +114,14 @@ interface QuoteTerms {
 
 const tariffs = new WeakMap<Payments, ReturnType<typeof tariffOf>>()
 
-/** Made once: the configuration does not change. */
+/** Computed once: the configuration does not change. */
 const knownTariffOf = (payments: Payments) => {
   const tariff = tariffs.get(payments) ?? tariffOf(payments)
   tariffs.set(payments, tariff)
   return tariff
 }
 
-/** Undefined when no network of the call's family is configured or offered. */
+/** Undefined if no network of the call's family is configured or offered. */
 export const quoteCall = (
   { chain, path, model, prices, prompt, outputTokens, count }: CallFacts,
   { payments, origin, isOffered, turn = 0 }: QuoteTerms
@@ -133,7 +133,7 @@ export const quoteCall = (
     flatMicroUsd === undefined
       ? tokenPrice(by, prices, { inputTokens, outputTokens })
       : flatPrice(by, flatMicroUsd, count)
-  // Under upto the quote is the price of the longest answer, which is the most that can be charged.
+  // Under upto the quote is the price of the longest answer, which is the maximum charge.
   const priceMicroUsd = { exact: priceBy(tariff), upto: priceBy(meteredTariff(tariff)) }
   const tokens = flatMicroUsd === undefined ? { tokens: { input: inputTokens, output: outputTokens } } : {}
   const offered = payments.Networks.filter((one) => chainFamilyOf(one.Network) === chain && isOffered(one))
@@ -146,7 +146,7 @@ export const quoteCall = (
   return { resource: modelResource({ origin, path, model, ...tokens }), offers: [first, ...rest] }
 }
 
-/** Payments by channel come last: clients that know no channels take the first offer. */
+/** Payments by channel come last: clients without channel support take the first offer. */
 const channelOffersOf = (
   { Channels, MaxTimeoutSeconds }: Pick<Payments, "Channels" | "MaxTimeoutSeconds">,
   networks: ReadonlyArray<PaymentNetwork>,
@@ -158,7 +158,7 @@ const channelOffersOf = (
     return channels === undefined ? [] : [channelOfferOf(offer, channels)]
   })
 
-/** The channels that are taken, for a refund: nothing is charged. Undefined where there are none. */
+/** The accepted channels, for a refund: nothing is charged. Undefined if there are none. */
 export const refundQuote = (path: string, { payments, origin, isOffered }: QuoteTerms): Quote | undefined => {
   const [first, ...rest] = channelOffersOf(payments, payments.Networks.filter(isOffered), 0n)
   if (first === undefined) return undefined
@@ -168,15 +168,15 @@ export const refundQuote = (path: string, { payments, origin, isOffered }: Quote
 
 /** Time between the answer's end and the payment's: for the settlement, and for slow chains. */
 const settleMarginMs = 30_000
-/** Clients count by their own clocks, and lose time between signing and sending. */
+/** Clients use their own clocks, and lose time between signing and sending. */
 const clientSlackMs = 60_000
 
 type Limits = Pick<ModelGateway, "FirstByteSeconds" | "StreamSeconds">
 
 /**
- * How long from now a payment must be good for; never longer than a fresh one is. A stream whose provider does not
- * begin in time fails after FirstByteSeconds, and its caller may send the same payment once more: that time is
- * reserved. A stream that outlives its payment is settled while it is given out.
+ * How long from now a payment must be valid; never longer than a fresh one is. A stream whose provider does not begin
+ * in time fails after FirstByteSeconds, and its caller can send the same payment once more: that time is reserved. A
+ * stream that outlives its payment is settled while it is being sent.
  */
 export const neededMs = (
   limits: Limits,

@@ -1,4 +1,4 @@
-/** The payment gate's answers in place of a model's, in the shape of the route. Pure. */
+/** The payment gate's answers instead of a model's, in the route's shape. Pure. */
 import { Data } from "effect"
 import {
   type BazaarText,
@@ -11,15 +11,15 @@ import {
 import { fault, faultBody, faultHeaders, type GatewayFault, statusOf } from "../errors/GatewayFault.ts"
 
 /**
- * The answer in place of the model's: the quote, or the reason why the payment was not accepted. It is the commonest
- * answer of all, so it is no error with a stack of its own.
+ * The answer instead of the model's: the quote, or the reason why the payment was not accepted. It is the most common
+ * answer of all, so it is not an error with a stack of its own.
  */
 export class PaymentRefusal extends Data.TaggedClass("PaymentRefusal")<{
-  /** 200: the answer was paid for before, and is given once more. */
+  /** 200: the answer was paid for earlier, and is sent once more. */
   readonly status: 200 | 400 | 402 | 409 | 412 | 429 | 503
   /** For metrics: a payment code, or `PAYMENT_REQUIRED`. */
   readonly code: string
-  /** The image job for which the payment was taken before; its payment does not show it as ended. */
+  /** The image job for which the payment was taken earlier; its payment does not show that the job has ended. */
   readonly jobId?: string
   readonly headers: Readonly<Record<string, string>>
   /** JSON text, already written: quotes are mirrored byte for byte. */
@@ -29,14 +29,14 @@ export class PaymentRefusal extends Data.TaggedClass("PaymentRefusal")<{
 export const refusalOf = (code: string, { status, headers, body }: PaymentReply) =>
   new PaymentRefusal({ status, code, headers, body })
 
-/** By which a quote for a call without a payment is counted. */
+/** The code that counts a quote for a call without a payment. */
 export const quoteCode = "PAYMENT_REQUIRED"
 
 const quotesMax = 512
 
 /**
- * Writes quotes, and keeps those that were given last: calls of one model with prompts of one size have the same bytes,
- * and most of a quote's cost is its text.
+ * Writes quotes, and caches the most recent ones: calls of one model with prompts of one size have the same bytes, and
+ * most of a quote's cost is its text.
  */
 export const quoteWriter = (bazaarOf: (url: string) => BazaarText) => {
   const kept = new Map<string, PaymentRefusal>()
@@ -54,7 +54,7 @@ export const quoteWriter = (bazaarOf: (url: string) => BazaarText) => {
   }
 }
 
-/** All that differs between the quotes of a process. */
+/** Everything that differs between the quotes of a process. */
 const keyOf = ({ resource, offers }: Quote, shape: ReplyShape) => {
   let key = `${shape} ${resource.url} ${resource.description}`
   for (const { requirements } of offers) {
@@ -65,13 +65,13 @@ const keyOf = ({ resource, offers }: Quote, shape: ReplyShape) => {
   return key
 }
 
-/** `countedAs`: what metrics count in place of the code. */
+/** `countedAs`: what metrics count instead of the code. */
 interface RefusalFacts {
   readonly countedAs?: string
   readonly jobId?: string
 }
 
-/** A fault of a payment, in the shape of its route. */
+/** A payment's fault, in its route's shape. */
 const refused = (shape: ReplyShape, given: GatewayFault, { countedAs = given.code, ...job }: RefusalFacts = {}) =>
   new PaymentRefusal({
     status: statusOf(given.code) as PaymentRefusal["status"],
@@ -104,20 +104,23 @@ const exposureMessages: Readonly<Record<string, string>> = {
     "The calls of payers that have paid little yet take up what they may have unpaid together. Nothing was charged: send the same payment again later, or pay by channel where that is offered"
 }
 
-/** The channel is used by another call; nothing was charged, and the same voucher can be sent again when that has ended. */
+/**
+ * Another call is using the channel; nothing was charged, and the same voucher can be sent again when that call has
+ * ended.
+ */
 export const channelBusy = (shape: ReplyShape, { headers }: PaymentReply) => {
   const refusal = exposureReached(shape, 1)
   return new PaymentRefusal({ ...refusal, code: "CHANNEL_BUSY", headers: { ...headers, ...refusal.headers } })
 }
 
-// A library that retries by itself would sign and pay again.
+// A library that retries automatically would sign and pay again.
 const noRetry = { "x-should-retry": "false" }
 
 const sendAgain = (message: string, retryAfterSeconds: number) =>
   fault("PAYMENT_VERIFICATION_UNAVAILABLE", { message, retryAfterSeconds, headers: noRetry })
 
 /**
- * The answer is made and its settlement on its way, but the payer already has as many unpaid answers as it may have.
+ * The answer is complete and its settlement in progress, but the payer already has as many unpaid answers as allowed.
  */
 export const stillSettling = (shape: ReplyShape) => {
   const message =
@@ -125,13 +128,13 @@ export const stillSettling = (shape: ReplyShape) => {
   return refused(shape, sendAgain(message, 5), { countedAs: "PAYMENT_SETTLING" })
 }
 
-/** The call is in work, and this very payment pays for it: a caller that signs another one pays twice. */
+/** The call is in progress, and this payment pays for it: a caller that signs another one pays twice. */
 export const stillAnswering = (shape: ReplyShape) => {
   const message = "This call is being answered; send the very same request and payment again for its answer"
   return refused(shape, sendAgain(message, 2), { countedAs: "PAYMENT_IN_WORK" })
 }
 
-/** The same for an image; the route can add more from its job. */
+/** The same for an image; the route can add details from its job. */
 export const stillMaking = (shape: ReplyShape, jobId: string) => {
   const message = "The image of this payment is being made or settled; send the same payment again to fetch it"
   return refused(shape, sendAgain(message, 2), { countedAs: "PAYMENT_IN_WORK", jobId })
@@ -152,6 +155,6 @@ export const paidBefore = ({ answer, headers }: PaidBefore) =>
     body: Buffer.from(answer).toString("utf8")
   })
 
-/** A client's name for a call already stands for another call. */
+/** A client's name for a call already belongs to another call. */
 export const identifierTaken = (shape: ReplyShape) =>
   refused(shape, fault("PAYMENT_IDENTIFIER_TAKEN", { headers: noRetry }))

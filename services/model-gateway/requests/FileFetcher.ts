@@ -1,7 +1,7 @@
 /**
  * Fetches the pictures and documents that a conversation names, through the guarded client: never from a private
- * address, never more than a few, never any other type. It runs only once the call is paid for, so that nobody can use
- * the gateway to probe addresses for free.
+ * address, never more than a few, never of any other type. It runs only once the call is paid for, so that the gateway
+ * cannot be used to probe addresses for free.
  */
 import { Context, Effect, Layer } from "effect"
 import { UntrustedHttp } from "#egress"
@@ -23,7 +23,7 @@ interface Kind {
   readonly types: string
 }
 
-// A document's price is fixed before it is fetched. A larger one has to be sent in the request, where it is counted.
+// A document's price is fixed before it is fetched. A larger one must be sent in the request, where it is counted.
 const textBytesMax = namedDocumentTokens * 4
 const pdfBytesMax = namedDocumentTokens * 24
 const imageBytesMax = 8 * 1_024 * 1_024
@@ -42,7 +42,7 @@ const kinds: Readonly<Record<FileKind, Kind>> = {
   }
 }
 
-/** Each of the files that were fetched. */
+/** Returns each file that was fetched. */
 type Fetched = (file: WebFile) => FileData
 
 export class FileFetcher extends Context.Service<
@@ -73,7 +73,7 @@ export class FileFetcher extends Context.Service<
             deadlineMs,
             responseBytesMax: named.kind === "image" ? imageBytesMax : pdfBytesMax
           })
-          // The reason why a private address was not called is not given to callers.
+          // Callers are not told why a private address was not fetched.
           .pipe(
             Effect.mapError((error) =>
               refused(named, error._tag === "AddressRefused" ? "it may not be called" : error._tag)
@@ -98,7 +98,7 @@ export class FileFetcher extends Context.Service<
   )
 }
 
-/** A text is written as a string of JSON, and counts as that. */
+/** A text is written as a JSON string, and counts as one. */
 const writtenBytes = (mediaType: string, body: Uint8Array) =>
   mediaType.startsWith("text/") ? jsonBytes(Buffer.from(body).toString("utf8")) - 2 : body.length
 

@@ -1,6 +1,6 @@
 /**
- * The API dialects in which models are asked, as the differences between them: how a request is checked and read, and
- * where it limits the length of the answer; and how each kind of provider is written to. Pure.
+ * The API dialects of calls to models, as the differences between them: how a request is checked and read, where it
+ * limits the answer's length, and how a request is written for each kind of provider. Pure.
  */
 import { Result, type Schema } from "effect"
 import { boundedDecoder, type DecodingFaults, moreFaults } from "#base"
@@ -86,7 +86,7 @@ export const checkMessages = (request: JsonObject): Checked => {
 export const checkResponses = (request: JsonObject): Checked => {
   const items = recordsAt(request, "input")
   const isText = typeof request["input"] === "string" && request["input"] !== ""
-  // Instructions are the system's; a reasoning item asks for nothing.
+  // Instructions are the system's; a reasoning item asks no question.
   const asksNothing = (item: JsonObject) => {
     const type = item["type"] ?? "message"
     return type === "reasoning" || (type === "message" && isSystem(item))
@@ -104,13 +104,13 @@ export const checkResponses = (request: JsonObject): Checked => {
   return passed
 }
 
-/** The faults of the shape by their paths. Made once for a schema. */
+/** The faults of the shape by their paths. Built once per schema. */
 export const shapeCheck = (schema: Schema.Codec<unknown, unknown>) => {
   const decode = boundedDecoder(schema)
   return (body: unknown) => (hasTooManyKeys(body) ? Result.fail(tooManyKeys) : checkedShape(body, decode(body)))
 }
 
-// Every API together has fewer. Each of them is looked up, copied and named where it is left out.
+// More than all APIs have together. Each key is looked up, copied, and named if it is omitted.
 const keysMax = 256
 const tooManyKeys = fault("REQUEST_TOO_LARGE", { message: `The body may have ${keysMax} keys at its top` })
 
@@ -147,7 +147,7 @@ const checkedShape = (
 interface DialectRules {
   readonly checkShape: (body: unknown) => Result.Result<JsonObject, GatewayFault>
   readonly check: (request: JsonObject) => Result.Result<void, GatewayFault>
-  /** The keys by which a caller limits the tokens of the answer; the first one present counts. */
+  /** The keys with which a caller limits the tokens of the answer; the first one present counts. */
   readonly tokenKeys: readonly [string, ...ReadonlyArray<string>]
   readonly read: (request: JsonObject, files: FileFinder) => Result.Result<Conversation, Untranslatable>
 }
@@ -185,7 +185,7 @@ export const checkRequest = (dialect: ApiDialect, body: unknown) => rules[dialec
 
 export const checkConversation = (dialect: ApiDialect, request: JsonObject) => rules[dialect].check(request)
 
-/** Null when the request does not say. */
+/** Null if the request does not specify it. */
 export const requestedTokens = (dialect: ApiDialect, request: JsonObject): number | null => {
   for (const key of rules[dialect].tokenKeys) {
     const tokens = numberAt(request, key)
@@ -214,20 +214,20 @@ export const readConversation = (
   })
 }
 
-// No file that is fetched has a longer type.
+// No fetched file has a longer type.
 const standIns: Readonly<Record<WebFile["kind"], FileData>> = {
   image: { _tag: "Data", mediaType: "image/jpeg", base64: "" },
   document: { _tag: "Data", mediaType: "application/pdf", base64: "" }
 }
 
-/** A file's place while nobody has fetched it. */
+/** A file's placeholder until it is fetched. */
 export const standIn = ({ kind }: WebFile): FileData => standIns[kind]
 
 type Writer = (conversation: Conversation, options: WriteOptions) => Result.Result<Written, Untranslatable>
 
 const writers: Readonly<Record<ProviderKind, Writer>> = { openai: writeChat, anthropic: writeMessages }
 
-/** The request as it is written to a model's provider, with its answer limited to so many tokens. */
+/** The request as written to a model's provider, with its answer limited to this many tokens. */
 export const writtenFor =
   (conversation: Conversation, { outputTokens, fetched }: Pick<WriteOptions, "outputTokens" | "fetched">) =>
   ({ provider, maxTokensParameter: limitKey }: ModelRoute): Result.Result<Written, GatewayFault> =>

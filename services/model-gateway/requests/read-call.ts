@@ -1,6 +1,6 @@
 /**
- * A call to a model, read, checked and measured: all that can be known before the payment and the provider. A request
- * whose price the quote cannot know is refused: parameters and tools that cost extra upstream pass only where the
+ * A call to a model, read, checked and measured: everything that can be known before the payment and the provider. A
+ * request whose price the quote cannot know is refused: parameters and tools that cost extra upstream pass only if the
  * model's configuration names them.
  */
 import { Effect, Option, Result } from "effect"
@@ -32,18 +32,18 @@ export interface ModelCall {
   /** The number of answers to one question. */
   readonly answers: number
   readonly prompt: PromptSize
-  /** The keys of the request that a provider is not given. */
+  /** The keys of the request that the provider does not receive. */
   readonly leftOut: ReadonlyArray<string>
-  /** Headers for a provider that speaks the same dialect. */
+  /** Headers for a provider of the same dialect. */
   readonly headers: Readonly<Record<string, string>>
 }
 
 const answersMax = 128
 
-/** What a call is read for; a count answers also for a prompt that fits into no window. */
+/** Why a call is read; a count also answers for a prompt that fits into no window. */
 type Purpose = "answer" | "count"
 
-/** What a call is read with, beside its body. */
+/** What is needed to read a call, besides its body. */
 export interface ReadParts {
   readonly find: ModelRegistry["Service"]["find"]
   readonly http: Pick<HttpCall["Service"], "header">
@@ -104,7 +104,10 @@ const measuredCall = (sold: SoldCall, { beta, purpose }: CallParts): Result.Resu
 
 type Measure = Pick<ModelCall, "prompt" | "leftOut">
 
-/** By what would be written to each of the model's providers: the largest counts. Fails where none can be given it. */
+/**
+ * Measures what would be written to each of the model's providers: the largest counts. Fails if it can be written for
+ * none of them.
+ */
 const measured = (
   { model, conversation, leftOut }: SoldCall,
   outputTokens: number
@@ -128,7 +131,7 @@ const measured = (
   return measure === undefined ? Result.fail(first ?? fault("MODEL_UNAVAILABLE")) : Result.succeed(measure)
 }
 
-/** One for each way to write a request, with the longest of their models' names. */
+/** One for each way of writing a request, with the longest of their models' names. */
 const unlikeRoutes = (routes: ReadonlyArray<ModelRoute>): ReadonlyArray<ModelRoute> => {
   if (routes.length <= 1) return routes
   const unlike = new Map<string, ModelRoute>()
@@ -151,15 +154,15 @@ const checkContext = (dialect: ApiDialect, prompt: PromptSize, contextTokens: nu
   )
 }
 
-/** The words by which clients of each dialect know that their conversation must become shorter. */
+/** The words by which clients of each dialect recognize that their conversation must become shorter. */
 const overflowWords = (dialect: ApiDialect, tokens: number, contextTokens: number) =>
   dialect === "messages"
     ? `prompt is too long: ${tokens} tokens > ${contextTokens} maximum`
     : `This model's maximum context length is ${contextTokens} tokens. However, your messages resulted in about ${tokens} tokens. Please reduce the length of the messages.`
 
-// Schemas of tools nest deeply.
+// Tool schemas nest deeply.
 const depthMax = 96
-// One of these stands in every request with an image, whatever its dialect.
+// One of these appears in every request with an image, whatever its dialect.
 const imageSigns = ['"image_url"', '"input_image"', '"image"', "data:image/"].map((sign) => Buffer.from(sign))
 
 const hasImages = (head: Uint8Array) => {
@@ -170,8 +173,8 @@ const hasImages = (head: Uint8Array) => {
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 /**
- * A body with images may be larger. The limit holds while reading, so that nobody sends ten mebibytes of text only to
- * hear that it was too much.
+ * A body with images can be larger. The limit applies while reading, so that no caller sends ten mebibytes of text only
+ * to learn that it was too much.
  */
 export const bodyLimits = (settings: ModelGateway): BodyLimits => {
   const { text, withImages } = bodySizesOf(settings)
@@ -191,14 +194,14 @@ export interface ReadBody {
   readonly json: unknown
 }
 
-// What a body of at most so many bytes may weigh any body may.
+// Any body may have the weight of a body with this many bytes.
 const lightBytes = 1_048_576
 
-/** By its own length: a limit of ten mebibytes lets nobody fill one of them with empty objects. */
+/** By the body's own length: a limit of ten mebibytes must not allow one to be filled with empty objects. */
 const weightMaxFor = (bytes: number, bytesMaxPlain: number) =>
   weightMaxOf(Math.min(bytesMaxPlain, Math.max(bytes, lightBytes)))
 
-/** Images make a body larger, not heavier: its weight is bounded as that of a body of text. */
+/** Images make a body larger, not heavier: its weight is bounded like that of a text body. */
 export const parsedBody = (
   body: TakenBody,
   { bytesMaxPlain }: Pick<BodyLimits, "bytesMaxPlain">
@@ -235,7 +238,7 @@ const isOneOf =
   (value: unknown) =>
     usual.includes(value)
 
-/** Values that clients send although they change nothing; null, false and empty values count too. */
+/** Values that clients send although they change nothing; null, false and empty values also count. */
 const usualValues: Readonly<Partial<Record<CostlyParameter, (value: unknown) => boolean>>> = {
   service_tier: isOneOf("auto", "default", "standard", "standard_only"),
   best_of: isOneOf(1),
@@ -244,7 +247,7 @@ const usualValues: Readonly<Partial<Record<CostlyParameter, (value: unknown) => 
   inference_geo: isOneOf("global"),
   modalities: (value) => Array.isArray(value) && value.every((kind) => kind === "text"),
   search_parameters: (value) => isRecord(value) && value["mode"] === "off",
-  // Even an empty one asks for a search with all of its defaults.
+  // Even an empty one requests a search with all of its defaults.
   web_search_options: () => false
 }
 
@@ -255,8 +258,8 @@ const asksForMore = (name: CostlyParameter, value: unknown) => {
 }
 
 /**
- * The request without costly parameters that ask for nothing. `extras`: what is sold with the model, by its
- * configuration. Pure.
+ * The request without costly parameters that request nothing. `extras`: what its configuration sells with the model.
+ * Pure.
  */
 export const soldRequest = (
   request: JsonObject,

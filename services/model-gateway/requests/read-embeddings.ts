@@ -1,6 +1,6 @@
 /**
- * Calls for embeddings, read, checked and measured, and the vectors of their answers in the encoding that was asked for.
- * Inputs are walked by hand: decoding a mebibyte of token ids by their schema takes a third of a second, and a call is
+ * Calls for embeddings, read, checked and measured, and the vectors of their answers in the requested encoding. Inputs
+ * are checked by hand: decoding a mebibyte of token ids with their schema takes a third of a second, and a call is
  * checked before it is paid for. Pure.
  */
 import { Result, Struct } from "effect"
@@ -19,7 +19,7 @@ export interface EmbeddingCall {
   readonly request: JsonObject
   readonly bytes: Uint8Array
   readonly prompt: PromptSize
-  /** The keys of the request that a provider is not given. */
+  /** The keys of the request that the provider does not receive. */
   readonly leftOut: ReadonlyArray<string>
 }
 
@@ -46,10 +46,10 @@ export const readEmbeddingCall = ({ bytes, json }: ReadBody, { find }: Pick<Read
     })
   })
 
-// Short by their schema, and no part of a prompt.
+// Short by their schema, and not part of a prompt.
 const plainKeys = ["model", "input", "dimensions", "encoding_format", "user"] as const
 
-/** What is written beside the inputs counts too, for a provider may put it before each of them. */
+/** Whatever is written besides the inputs also counts, because a provider may put it before each of them. */
 const bytesBeside = (request: JsonObject) => {
   const rest = without(request, ...plainKeys)
   return Object.keys(rest).length === 0 ? 0 : jsonBytes(rest)
@@ -66,7 +66,7 @@ const invalid = (path: ReadonlyArray<string>, message: string) => {
 
 const wanted = "Expected a text, token ids, or a list of texts or of lists of token ids"
 
-/** The first input that is none; by the schema of `EmbeddingsRequest`. */
+/** The first invalid input, by the schema of `EmbeddingsRequest`. */
 export const inputFault = (input: unknown): GatewayFault | undefined => {
   if (input === "") return invalid(["input"], "Expected a text that is not empty")
   if (typeof input === "string") return undefined
@@ -95,12 +95,12 @@ const tokensFault = (tokens: ReadonlyArray<unknown>, path: ReadonlyArray<string>
 }
 
 const bytesPerToken = 4
-// No tokenizer makes longer tokens on average: a text surely has that many.
+// No tokenizer makes longer tokens on average, so a text surely has at least that many.
 const bytesPerTokenMax = 8
 
 /**
- * What a quote counts: a token for its id or for four bytes of text, at least one for each input. An input that surely
- * does not fit the model is refused; one that may not is left to the provider, whose refusal costs nothing.
+ * What a quote counts: a token per id or per four bytes of text, and at least one per input. An input that surely does
+ * not fit the model is refused; one that may not fit is left to the provider, whose refusal costs nothing.
  */
 export const embeddingSize = (input: unknown, contextTokens: number): Result.Result<PromptSize, GatewayFault> => {
   let tokens = 0
@@ -125,7 +125,7 @@ export const inputsOf = (input: unknown): ReadonlyArray<EmbeddingInput> =>
     ? (input as ReadonlyArray<EmbeddingInput>)
     : [input as EmbeddingInput]
 
-/** Whether an answer has a vector for each of so many inputs. */
+/** Whether an answer has a vector for each input. */
 export const holdsVectors = (answer: JsonObject, inputs: number): boolean => {
   const vectors = Array.isArray(answer["data"]) ? (answer["data"] as ReadonlyArray<unknown>) : []
   return vectors.length === inputs && vectors.every((each) => isRecord(each) && isVector(each["embedding"]))
@@ -136,7 +136,7 @@ const isVector = (embedding: unknown) =>
 
 export type VectorEncoding = "float" | "base64"
 
-/** The answer in the caller's encoding. Some providers know only lists of numbers, whatever they are asked for. */
+/** The answer in the caller's encoding. Some providers return only lists of numbers, whatever is requested. */
 export const embeddingAnswer = (answer: JsonObject, model: string, encoding: VectorEncoding): JsonObject => ({
   ...answer,
   model,

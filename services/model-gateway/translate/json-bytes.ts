@@ -4,7 +4,7 @@
  */
 import { isRecord } from "./json.ts"
 
-/** What `Buffer.byteLength(JSON.stringify(value))` is, for a value that was read from JSON. */
+/** Equals `Buffer.byteLength(JSON.stringify(value))`, for a value that was parsed from JSON. */
 export const jsonBytes = (value: unknown): number => {
   if (typeof value === "string") return textBytes(value)
   if (Array.isArray(value)) {

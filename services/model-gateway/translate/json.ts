@@ -34,13 +34,13 @@ export const present = (object: Readonly<Record<string, unknown>>): JsonObject =
   return full
 }
 
-/** The object itself where it has none of them: each event of a stream is asked. */
+/** The object itself if it has none of them: this runs for each event of a stream. */
 export const without = (object: JsonObject, ...keys: ReadonlyArray<string>): JsonObject =>
   keys.some((key) => key in object)
     ? Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
     : object
 
-/** Null, false and what is empty: a caller that sends it asks for nothing. */
+/** Null, false and empty values: a caller that sends one requests nothing. */
 export const isNothing = (value: unknown) =>
   value === undefined ||
   value === null ||
@@ -49,7 +49,7 @@ export const isNothing = (value: unknown) =>
   (Array.isArray(value) && value.length === 0) ||
   (isRecord(value) && Object.keys(value).length === 0)
 
-/** A part of a request that the provider's shape cannot express. Only the caller can leave it out. */
+/** A part of a request that the provider's shape cannot express. Only the caller can omit it. */
 export class Untranslatable extends Schema.TaggedError<Untranslatable>()("Untranslatable", {
   param: Schema.String,
   reason: Schema.String

@@ -1,6 +1,6 @@
 /**
- * The APIs that providers speak, an entry each: how one is called, and what each event of its answer says of usage and of
- * the end.
+ * The APIs that providers speak, one entry each: how a provider is called, and what each event of its answer reports
+ * about usage and the end.
  */
 import { Result } from "effect"
 import * as Sse from "effect/encoding/Sse"
@@ -13,7 +13,7 @@ export type ProviderKind = ProviderEntry["Kind"]
 
 /** The facts that a stream has shown so far. */
 export interface StreamFacts {
-  /** The provider has given its reason for ending: later events may be missing, what came before is whole. */
+  /** The provider has given its reason for ending: later events may be missing, but everything before is complete. */
   isFinished: boolean
   usage: Usage | undefined
   /** UTF-8 bytes of what the model wrote. */
@@ -21,13 +21,13 @@ export interface StreamFacts {
 }
 
 interface ProviderApi {
-  /** Below the provider's base URL. */
+  /** Relative to the provider's base URL. */
   readonly path: string
   readonly serves: ReadonlyArray<ModelEntry["Kind"]>
   readonly keyHeaders: (key: string) => Readonly<Record<string, string>>
-  /** The headers but for the key. `callers`: headers that the caller sent for this API. */
+  /** The headers except the key. `callers`: headers that the caller sent for this API. */
   readonly headers: (callers: Readonly<Record<string, string>>) => Readonly<Record<string, string>>
-  /** The key of the list that a whole answer must have. */
+  /** The key of the list that a complete answer must have. */
   readonly contentKey: string
   readonly usageOf: (usage: JsonObject) => Usage
   /** Adds the facts of one event. */
@@ -75,11 +75,11 @@ export type Decoded =
   | { readonly _tag: "Garbage"; readonly text: string }
   | { readonly _tag: "End" }
 
-// The longest event is a whole answer of a reasoning model in one piece.
+// The longest event is a reasoning model's complete answer in one piece.
 const eventCharactersMax = 4 * 1_024 * 1_024
 
 /**
- * Decodes a provider's server-sent events from pieces of any size: each event as JSON, errors as errors. It knows
+ * Decodes a provider's server-sent events from pieces of any size: each event as JSON, errors as errors. It tracks
  * whether the provider has given a reason for the end; a stream that stops before that is broken. An unfinished event
  * is held only up to a bound. The only state is the place in the stream.
  */

@@ -1,7 +1,7 @@
 /**
- * The keys of a request that a provider is given. Each list names what may be written; another key is refused where the
- * answer would be another one without it, else left out and named. A price counts what is written, and a key that nobody
- * has looked at may ask for more than its bytes show, as a template does. Pure.
+ * The keys of a request that a provider receives. Each list names what may be written; another key is refused if the
+ * answer would differ without it, and otherwise omitted and reported. A price counts what is written, and an unreviewed
+ * key may request more than its bytes show, as a template does. Pure.
  */
 import { costlyParameters } from "#gateway/contract"
 import { isNothing, type JsonObject } from "./json.ts"
@@ -18,13 +18,13 @@ export interface KeyRules {
 
 export const words = (text: string): ReadonlyArray<string> => text.split(" ")
 
-// Those that a model's configuration does not name have been refused before.
+// Keys that are not in the model's configuration were refused earlier.
 const rules = (sent: ReadonlyArray<string>): KeyRules => ({ sent: new Set([...sent, ...costlyParameters]) })
 
 const anthropicPromptKeys = ["model", "messages", "system", "tools", "tool_choice", "thinking", "output_config"]
 const anthropicBetaKeys = ["output_format", "context_management", "cache_control"]
 
-/** A count knows nothing of the answer. */
+/** A count has nothing to do with the answer. */
 export const anthropicCountKeys = rules([...anthropicPromptKeys, ...anthropicBetaKeys])
 
 export const imageKeys = rules([
@@ -39,7 +39,7 @@ export const embeddingKeys = rules([
   ...words("input_type task truncate truncation normalized output_dimension output_dtype")
 ])
 
-/** Values by which a caller asks for nothing beyond the usual. */
+/** Values with which a caller requests nothing beyond the default. */
 const usual: Readonly<Record<string, unknown>> = {
   __proto__: null,
   frequency_penalty: 0,
@@ -54,7 +54,7 @@ const usual: Readonly<Record<string, unknown>> = {
 /** Whether a key is sent although its value changes nothing. */
 export const asksForNothing = (key: string, value: unknown): boolean => isNothing(value) || value === usual[key]
 
-/** The request as far as its provider may be given it. */
+/** The part of the request that its provider may receive. */
 export const allowedRequest = ({ sent }: Pick<KeyRules, "sent">, request: JsonObject): WrittenRequest => {
   const others = Object.keys(request).filter((key) => !sent.has(key))
   if (others.length === 0) return { body: request, leftOut: [] }
@@ -66,7 +66,7 @@ export const allowedRequest = ({ sent }: Pick<KeyRules, "sent">, request: JsonOb
 
 const namesMax = 20
 
-/** Names the keys that were left out. They are the caller's, so they are cleaned. */
+/** Names the omitted keys. They come from the caller, so they are cleaned. */
 export const leftOutHeaders = (leftOut: ReadonlyArray<string>): Readonly<Record<string, string>> => {
   const names = leftOut.slice(0, namesMax).map((name) => name.slice(0, 64).replace(/[^\w.-]/gu, "_"))
   return names.length === 0 ? {} : { "x-starling-left-out": names.join(", ") }

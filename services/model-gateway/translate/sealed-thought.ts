@@ -1,12 +1,15 @@
 /**
- * A thought in the form in which callers of the responses dialect carry it from one turn to the next: a text that they do
- * not read, with what the provider wants back. Pure.
+ * A thought in the form in which callers of the responses dialect carry it from one turn to the next: a text that is
+ * opaque to them and contains what the provider requires back. Pure.
  */
 import { Result } from "effect"
 import { parseJsonText, weightMaxOf } from "#base"
 import { isRecord, textAt } from "./json.ts"
 
-/** The seal of a thought whose provider seals none: clients drop what has no seal, and a reasoner wants it back. */
+/**
+ * The seal of a thought whose provider does not seal: clients drop a thought without a seal, and a reasoner requires it
+ * back.
+ */
 export const unsealed = Buffer.from("unsealed").toString("base64")
 
 export type CarriedThought =

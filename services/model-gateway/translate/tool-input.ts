@@ -1,4 +1,4 @@
-/** The input of a tool's call, as the model wrote it. Pure. */
+/** A tool call's input, as the model wrote it. Pure. */
 import { Result } from "effect"
 import { parseJsonText, weightMaxOf } from "#base"
 import { isRecord, type JsonObject } from "./json.ts"
@@ -6,7 +6,7 @@ import { isRecord, type JsonObject } from "./json.ts"
 // They are written again, by a function that recurses.
 const argumentLimits = { depthMax: 96, weightMax: weightMaxOf(1_048_576) }
 
-/** The arguments that a model wrote may not be JSON; they then stay a text. */
+/** A model's arguments may not be valid JSON; they then stay a text. */
 export const inputOf = (input: string | JsonObject): JsonObject => {
   if (typeof input !== "string") return input
   if (input.trim() === "") return {}

@@ -1,4 +1,4 @@
-/** The tokens of an answer in the words of each vendor. Pure. */
+/** The tokens of an answer in each vendor's terms. Pure. */
 import { type JsonObject, numberAt, recordAt } from "./json.ts"
 
 /** Tokens of one answer. `inputTokens` includes the cached ones. */
@@ -18,7 +18,7 @@ export const openAiUsage = (usage: JsonObject): Usage => ({
   reasoningTokens: numberAt(recordAt(usage, "completion_tokens_details"), "reasoning_tokens") ?? 0
 })
 
-/** Anthropic counts cached tokens apart from the input. */
+/** Anthropic counts cached tokens separately from the input. */
 export const anthropicUsage = (usage: JsonObject): Usage => {
   const read = numberAt(usage, "cache_read_input_tokens") ?? 0
   const created = numberAt(usage, "cache_creation_input_tokens") ?? 0

@@ -11,11 +11,11 @@ const written = new Set([
   "arguments",
   "partial_json"
 ])
-// Some providers say a thought under two or three of these.
+// Some providers repeat a thought under two or three of these.
 const thoughtKeys = ["reasoning_content", "reasoning", "reasoning_details"]
 const depthMax = 8
 
-/** UTF-8 bytes of all that a model wrote, in an event or in a whole answer. */
+/** UTF-8 bytes of everything that a model wrote, in an event or in a complete answer. */
 export const writtenBytes = (value: unknown, depth = 0): number => {
   if (typeof value !== "object" || value === null || depth > depthMax) return 0
   const thoughts = thoughtKeys.filter((key) => (Reflect.get(value, key) ?? "") !== "")
@@ -23,7 +23,7 @@ export const writtenBytes = (value: unknown, depth = 0): number => {
   for (const [key, part] of Object.entries(value)) {
     if (thoughts.indexOf(key) > 0) continue
     if (typeof part === "string") bytes += written.has(key) ? Buffer.byteLength(part) : 0
-    // The arguments of a whole call, as Anthropic writes them.
+    // A complete call's arguments, as Anthropic writes them.
     else if (key === "input") bytes += Buffer.byteLength(JSON.stringify(part))
     else bytes += writtenBytes(part, depth + 1)
   }

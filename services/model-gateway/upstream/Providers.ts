@@ -1,6 +1,6 @@
 /**
- * One call to one provider. A whole answer is read to its end and must be what it claims. For a stream the first event
- * is awaited for a while, so that a provider that fails at once can still be replaced. Everything ends in the caller's
+ * One call to one provider. A complete answer is read to the end and must be valid. For a stream, the first event is
+ * awaited for a while, so that a provider that fails at once can still be replaced. Everything ends in the caller's
  * scope: a caller that leaves cuts the provider off.
  */
 import {
@@ -42,14 +42,14 @@ import {
 import { classifyUpstream, isWorthAnother, readUpstreamError } from "../errors/upstream-error.ts"
 import { fault, GatewayFault } from "../errors/GatewayFault.ts"
 
-/** `count`: of tokens, by a provider that speaks Anthropic's API. */
+/** `count`: of tokens, by a provider with Anthropic's API. */
 export type UpstreamPath = "chat" | "images" | "embeddings" | "count"
 
 export interface ProviderCall {
   readonly route: ModelRoute
   readonly path: UpstreamPath
   readonly body: JsonObject
-  /** Headers of the caller's that go on to the provider. */
+  /** The caller's headers that are forwarded to the provider. */
   readonly headers: Readonly<Record<string, string>>
   readonly family: string
 }
@@ -59,7 +59,7 @@ export interface StreamedAnswer {
   /** Who answers. */
   readonly route: ModelRoute
   readonly facts: StreamFacts
-  /** Events that arrive together are passed on together: the cost of a stream is in its pieces, not in its events. */
+  /** Events that arrive together are passed on together: a stream's cost is in its pieces, not in its events. */
   readonly next: Pull.Pull<Events, AttemptFailed>
 }
 
@@ -114,7 +114,7 @@ export class Providers extends Context.Service<
           return yield* call.path === "embeddings" ? tooManyVectors : garbled(context, "an endless answer")
         const body = Result.getOrUndefined(Result.try(() => JSON.parse(text) as unknown))
         if (!isRecord(body)) return yield* garbled(context, `the answer is no JSON object: ${text.slice(0, 200)}`)
-        // Routers report an error of the provider behind them this way.
+        // Routers report an error of the provider behind them in this form.
         if (isRecord(body["error"]) && body["choices"] === undefined) return yield* refuse(errorStatus(body["error"]))
         if (!holdsContent(call, body)) return yield* garbled(context, "the answer holds nothing")
         return body
@@ -191,7 +191,7 @@ const nextEvents = Effect.fnUntraced(function* (
     // The events before the failure have been passed on.
     if (reading.failure !== undefined) return yield* reading.failure
     if (reading.isOver) {
-      // A connection whose answer was read to its end can be reused.
+      // A connection whose answer was read to the end can be reused.
       yield* Effect.timeoutOption(Effect.ignore(Effect.forever(pull)), restMs)
       return yield* facts.isFinished ? Cause.done() : brokenOff
     }
@@ -217,7 +217,7 @@ const read = (reading: Reading, pieces: ReadonlyArray<Uint8Array>) => {
   return events
 }
 
-/** The reason for the cut matters less than that the answer is not whole. */
+/** The reason for the cut matters less than the fact that the answer is incomplete. */
 const cutOff = (failed: AttemptFailed) => (failed.fault.code === "MODEL_UNAVAILABLE" ? brokenOff : failed)
 
 const failureOf = (context: AttemptContext, decoded: Exclude<Decoded, { _tag: "Event" | "End" }>): AttemptFailed =>
@@ -275,24 +275,24 @@ const providerRequest = ({ route: { provider, model }, path, body, headers }: Pr
   connectionsMax: provider.connectionsMax
 })
 
-/** Why one provider has not answered: the fault for the caller, and whether another provider may do better. */
+/** Why a provider did not answer: the fault for the caller, and whether another provider may succeed. */
 export class AttemptFailed extends Schema.TaggedError<AttemptFailed>()("AttemptFailed", {
   fault: GatewayFault,
   isWorthAnother: Schema.Boolean,
-  /** The failure is the provider's and not the caller's. */
+  /** The failure is the provider's, not the caller's. */
   isProviders: Schema.Boolean
 }) {}
 
 interface AttemptContext {
   readonly hidden: SanitiseOptions
-  /** The model's family, whose limit it is. */
+  /** The model family whose limit it is. */
   readonly family: string
 }
 
 const retryAfterSecondsMax = 3_600
 const retryAfterSecondsDefault = 60
 
-/** Some providers send a date of another form. */
+/** Some providers send a date in another form. */
 const secondsOf = (retryAfter: string | undefined, nowMs: number): number | undefined => {
   const seconds = (retryAfterMs(retryAfter, nowMs) ?? Date.parse(retryAfter ?? "") - nowMs) / 1_000
   return Number.isNaN(seconds) ? undefined : Math.min(retryAfterSecondsMax, Math.max(1, Math.ceil(seconds)))
@@ -333,14 +333,14 @@ const brokenBy = ({ hidden }: AttemptContext, error: StreamError): AttemptFailed
   const made = (code: "TIMEOUT" | "MODEL_UNAVAILABLE" | "INTERNAL_ERROR" | "PROVIDER_CONFIG_ERROR", isWorth: boolean) =>
     new AttemptFailed({ fault: fault(code, { debug }), isWorthAnother: isWorth, isProviders: true })
   switch (error._tag) {
-    // The caller has waited for as long as a call may take; a second provider would double that.
+    // The caller has waited for as long as a call can take; a second provider would double that.
     case "DeadlineExceeded":
     case "Stalled":
       return made("TIMEOUT", false)
     case "Unreachable":
       return made("MODEL_UNAVAILABLE", true)
     case "ResponseTooLarge":
-    // No call of a model is taken back before it is sent.
+    // No call to a model is withdrawn before it is sent.
     case "Withdrawn":
       return made("INTERNAL_ERROR", true)
     case "AddressRefused":
@@ -349,7 +349,7 @@ const brokenBy = ({ hidden }: AttemptContext, error: StreamError): AttemptFailed
   }
 }
 
-/** An answer that cannot be read as one. */
+/** An answer that cannot be parsed. */
 const garbled = ({ hidden }: AttemptContext, what: string): AttemptFailed =>
   new AttemptFailed({
     fault: fault("INTERNAL_ERROR", { debug: sanitise(what, hidden) }),
@@ -367,7 +367,7 @@ const tooManyVectors = new AttemptFailed({
   isProviders: false
 })
 
-/** A stream that stopped before it was whole. */
+/** A stream that stopped before it was complete. */
 const brokenOff = new AttemptFailed({
   fault: fault("MODEL_UNAVAILABLE", { message: "The model's answer broke off" }),
   isWorthAnother: true,

@@ -1,7 +1,7 @@
 /**
- * A call to a model, whichever provider serves it. Its providers are called in order: the next one when one fails in a
- * way that another may not share, as long as nothing has been given out. A provider that keeps failing is left alone
- * for a while. When all have failed, the last reason is the answer.
+ * A call to a model, whichever provider serves it. Its providers are called in order: if one fails in a way that
+ * another may not share, the next one is called, as long as nothing has been sent. A provider that keeps failing has
+ * its circuit opened for a while. When all have failed, the last reason is the answer.
  */
 import { Cause, Clock, Context, Effect, Exit, Layer, Result, Scope } from "effect"
 import {
@@ -37,7 +37,7 @@ import {
 import type { ProviderKind } from "../translate/provider-apis.ts"
 import { type CountedCall, Uptime } from "./Uptime.ts"
 
-/** When a provider's model is left alone: neither a short burst nor one rare call is enough. */
+/** When the circuit of a provider's model opens: neither a short burst nor one rare call is enough. */
 export const providerBreakerLimits: BreakerLimits = {
   failuresToOpen: 10,
   failingMsToOpen: 10_000,
@@ -50,14 +50,14 @@ const probeMsMax = 150_000
 export interface UpstreamOrder {
   readonly model: RegisteredModel
   readonly path: UpstreamPath
-  /** Headers of the caller's for the provider. */
+  /** The caller's headers for the provider. */
   readonly headers: Readonly<Record<string, string>>
   readonly bodyFor: (route: ModelRoute) => Result.Result<JsonObject, GatewayFault>
 }
 
 interface WholeAnswer {
   readonly kind: ProviderKind
-  /** Who answered. */
+  /** The route that answered. */
   readonly route: ModelRoute
   readonly body: JsonObject
 }
@@ -140,13 +140,13 @@ const inOrder = Effect.fnUntraced(function* <A, R>(
   return yield* last ?? fault("MODEL_UNAVAILABLE", { retryAfterSeconds: Math.ceil(soonestMs / 1_000) })
 })
 
-/** What a failed attempt says of a provider; nothing where the request was refused for what it is. */
+/** What a failed attempt says about a provider; nothing if the request was refused for its content. */
 const outcomeOf = ({ isProviders, isWorthAnother }: AttemptFailed): CallOutcome | undefined => {
   if (isProviders) return "failed"
   return isWorthAnother ? "limited" : undefined
 }
 
-/** The end of a call that a provider answered, or began to. */
+/** The end of a call that a provider answered, or began to answer. */
 const ended = (
   watch: RouteWatch,
   { entry }: RegisteredModel,
@@ -172,10 +172,12 @@ const ask = Effect.fnUntraced(function* <A, R>(
   return result
 })
 
-/** A stream that breaks off after its first event counts against its provider; how a stream ended is known at its end. */
+/**
+ * A stream that breaks off after its first event counts against its provider; a stream's outcome is known at its end.
+ */
 const watched = Effect.fnUntraced(function* (watch: RouteWatch, model: RegisteredModel, answer: StreamedAnswer) {
   const { route } = answer
-  // A caller that leaves in the midst was answered until then.
+  // A caller that leaves midway was answered until then.
   let outcome: CallOutcome | undefined = "answered"
   yield* Effect.addFinalizer(() => ended(watch, model, { route, outcome }))
   const next = Effect.tapError(answer.next, (error) =>
@@ -189,9 +191,9 @@ const watched = Effect.fnUntraced(function* (watch: RouteWatch, model: Registere
   return { ...answer, next }
 })
 
-/** The state of the models' providers: their counts, and the ones that are left alone. */
+/** The state of the models' providers: their counts, and open circuits. */
 interface RouteWatch {
-  /** How long it must not be called; 0 when it may be. */
+  /** How long it must not be called; 0 if it can be. */
   readonly waitMs: (route: ModelRoute, nowMs: number) => number
   readonly attempted: (route: ModelRoute, nowMs: number) => void
   readonly took: (route: ModelRoute, ms: number) => void
@@ -201,7 +203,7 @@ interface RouteWatch {
   readonly brokeOff: (route: ModelRoute, isProviders: boolean, nowMs: number) => void
   /** Counts that another provider is called because this one did not answer. */
   readonly fellBack: (provider: string) => void
-  /** Keeps for the model's uptime how an attempt or a whole call ended; one that says nothing of it is not counted. */
+  /** Records how an attempt or a call ended, for the model's uptime; one that says nothing about it is not counted. */
   readonly counted: (
     call: Omit<CountedCall, "outcome"> & { readonly outcome: CallOutcome | undefined },
     nowMs: number

@@ -1,8 +1,8 @@
 /**
- * How the calls of each model ended. They are counted in memory, and written to KV `model-uptime` in the background: at
- * most one write a model and minute by each process, however many calls there were. Several processes add to one record
- * by compare-and-set; a batch has a number, so that one whose answer from the broker was lost counts once. A process that
- * is killed takes its last minute along.
+ * How each model's calls ended. They are counted in memory, and written to KV `model-uptime` in the background: at most
+ * one write per model and minute by each process, however many calls there were. Several processes add to one record by
+ * compare-and-set; a batch has a number, so that one whose reply from the broker was lost counts once. A process that
+ * is killed loses its last minute.
  */
 import { randomBytes } from "node:crypto"
 import { Context, Effect, Layer, Random } from "effect"
@@ -30,7 +30,7 @@ export interface CountedCall {
 
 // As many as a turn's writes keep busy; a thousand models are written within a second.
 const writesAtOnce = 8
-// The broker may be away when the process ends.
+// The broker may be unavailable when the process ends.
 const lastWriteWithin = "2 seconds"
 
 export class Uptime extends Context.Service<Uptime, { readonly count: (call: CountedCall, nowMs: number) => void }>()(
@@ -50,7 +50,7 @@ export class Uptime extends Context.Service<Uptime, { readonly count: (call: Cou
         yield* Effect.forEach(
           batches,
           (batch) =>
-            // A record that has the batch already stays as it is.
+            // A record that already includes the batch stays as it is.
             Effect.map(
               uptimes.change(modelUptimeKey(batch.model), (before, { nowMs }) => {
                 const after = withBatch(before, batch, nowMs)
@@ -66,7 +66,7 @@ export class Uptime extends Context.Service<Uptime, { readonly count: (call: Cou
       )
       yield* Effect.addFinalizer(() => Effect.timeoutOption(Effect.interruptible(turn), lastWriteWithin))
       const everyMs = ModelGateway.UptimeWriteSeconds * 1_000
-      // Processes that began together do not write together.
+      // Processes that started together do not write together.
       const loop = Effect.sleep(everyMs * (yield* Random.next)).pipe(
         Effect.andThen(Effect.forever(Effect.andThen(turn, Effect.sleep(everyMs))))
       )
@@ -78,7 +78,7 @@ export class Uptime extends Context.Service<Uptime, { readonly count: (call: Cou
 
 interface CallBook {
   readonly count: (call: CountedCall, nowMs: number) => void
-  /** What is to be written: a batch that was not stored stays as it is, and what came since waits for the next. */
+  /** What is to be written: a batch that was not stored stays as it is, and newer counts wait for the next. */
   readonly batches: () => ReadonlyArray<UptimeBatch>
   readonly stored: (batch: UptimeBatch) => void
 }

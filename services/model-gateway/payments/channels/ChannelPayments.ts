@@ -1,11 +1,11 @@
 /**
- * Payment by channel: each call by a voucher. It is stored before anything of its answer goes out; so is what the answer
- * costs: by one write, where the answer is made at once. Neither asks a chain, a facilitator or a verifier, while the
- * settlers watch the chain: a channel's record says what lies in it. Deposits, refunds and channels that are not known
- * yet are ordered of the settlers.
+ * Payment by channel: a voucher for each call. The voucher is stored before any part of its answer is sent, and so is
+ * the answer's cost: by one write if the answer is made at once. Neither needs a chain, a facilitator or a verifier as
+ * long as the settlers watch the chain: a channel's record shows its balance. Deposits, refunds and reads of unknown
+ * channels are ordered from the settlers.
  *
- * A channel pays for one call at a time. A call that fails gives its voucher back; a gateway that dies gives it back
- * when the lease is over, unless its stream had begun.
+ * A channel pays for one call at a time. A failed call releases its voucher; if a gateway dies, the voucher is released
+ * when the lease expires, unless its stream had begun.
  */
 import { Context, Effect, Layer } from "effect"
 import { Mailbox } from "#bus"
@@ -47,14 +47,14 @@ export interface HeldVoucher extends Payment {
   readonly voucher: Voucher
   readonly ticket: string
   readonly deposit: Moved | null
-  /** Of a voucher that is not known to be stored: the receipts of which its record is told with it. */
+  /** For a voucher that is not known to be stored: the receipts that are reported to its record with it. */
   ahead: ReadonlyArray<string> | undefined
 }
 
 export class ChannelPayments extends Context.Service<
   ChannelPayments,
   PaymentMethod<OfferedPayment, HeldVoucher> & {
-    /** Claims what was charged, and gives the rest, or a part of it, back. */
+    /** Claims what was charged, and returns the rest, or part of it. */
     readonly refund: (offered: OfferedVoucher) => Effect.Effect<RefundedChannel, PaymentRefusal>
   }
 >()("starling/model-gateway/ChannelPayments") {
@@ -112,8 +112,8 @@ interface Parts extends Admission {
   readonly decimals: ReadonlyMap<string, number>
 }
 
-// An answer that comes sooner has its voucher stored with it. Whoever sends one voucher to several gateways has no more
-// than so much of a provider's time for nothing, and once a channel: see `Channels`.
+// An answer that comes sooner has its voucher stored with it. A payer that sends one voucher to several gateways gets
+// no more than this much of a provider's time for free, and once per channel: see `Channels`.
 const aheadMsMax = 500
 
 const take = Effect.fnUntraced(function* (
@@ -153,7 +153,7 @@ const run = (parts: Parts, payment: HeldVoucher, command: ChannelCommand): Effec
     })
   })
 
-/** The voucher is stored with the command, where it was not before. */
+/** The voucher is stored with the command, if it was not stored before. */
 const stored = (parts: Parts, payment: HeldVoucher, command: ChannelCommand): Effect.Effect<Channel, NotMoved> =>
   Effect.map(run(parts, payment, command), (channel) => {
     if (payment.ahead !== undefined) parts.receipts.told(payment.voucher.name, payment.ahead)
@@ -161,7 +161,7 @@ const stored = (parts: Parts, payment: HeldVoucher, command: ChannelCommand): Ef
     return channel
   })
 
-/** The charge is the outcome, for the money lies in the channel. */
+/** The charge is the outcome, because the money is in the channel. */
 const charge = Effect.fnUntraced(function* (
   parts: Parts,
   payment: HeldVoucher,

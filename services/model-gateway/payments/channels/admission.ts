@@ -1,6 +1,6 @@
 /**
- * Whether a voucher begins a call. It is stored in its channel's record, which allows one call at a time, or left to be
- * stored with the charge. What a settler can do about a refusal is tried once.
+ * Whether a voucher starts a call. It is stored in its channel's record, which allows one call at a time, or is left to
+ * be stored with the charge. If a settler can remedy a refusal, that is tried once.
  */
 import { Clock, Effect, Option, Result } from "effect"
 import type { BusError } from "#bus"
@@ -38,12 +38,12 @@ export interface Admission {
   readonly isWatched: IsWatched
   readonly holder: string
   readonly leaseMs: number
-  /** The most that one channel of a network may owe, in the smallest unit of its token. */
+  /** The maximum that one channel of a network may owe, in the smallest unit of its token. */
   readonly unclaimedMax: (network: string) => bigint
   readonly leaving: (network: string) => LeavingTerms
 }
 
-/** What a voucher is to pay for. */
+/** What a voucher is meant to pay for. */
 export interface Begin {
   readonly ticket: string
   readonly kind: "whole" | "stream" | "refund"
@@ -63,11 +63,11 @@ const commandOf = ({ holder, leaseMs, receipts, unclaimedMax, leaving }: Admissi
 }
 
 /**
- * Leaves the voucher to be stored with the charge of its call, where the record as this gateway wrote it last allows the
- * call and nothing else is under way on the channel. A voucher is for the very total of that record, so of several
- * gateways only the one that wrote last can think so, and it asks its provider once however many copies come. The caller
- * of an image is told of it before it is made, so its voucher is stored first. Succeeds with the receipts of which the
- * record will be told with the voucher; undefined where it has to be stored first.
+ * Leaves the voucher to be stored with its call's charge if the record as last written by this gateway allows the call
+ * and nothing else is in progress on the channel. A voucher is for exactly that record's total, so of several gateways
+ * only the one that wrote last can accept it, and it calls its provider once however many copies arrive. An image's
+ * caller learns of its job before the image is made, so its voucher is stored first. Succeeds with the receipts that
+ * will be reported to the record with the voucher; undefined if it must be stored first.
  */
 export const admitAhead = Effect.fnUntraced(function* (parts: Admission, voucher: Voucher, begin: Begin) {
   const { name, call, checked } = voucher
@@ -80,8 +80,8 @@ export const admitAhead = Effect.fnUntraced(function* (parts: Admission, voucher
 type Remedy = "Look" | "Receipt" | "Claim"
 
 /**
- * What a settler can do about a refusal. What a record says of the money may be behind the chain, or there is no record
- * yet; and what is owed of earlier calls may come first.
+ * What a settler can do about a refusal. A record's money may be behind the chain, or there is no record yet; or debts
+ * of earlier calls may have to be settled first.
  */
 const remedies: Readonly<Partial<Record<string, Remedy>>> = {
   [channelReason.missing]: "Look",
@@ -91,7 +91,7 @@ const remedies: Readonly<Partial<Record<string, Remedy>>> = {
   [channelReason.unclaimed]: "Claim"
 }
 
-/** Stores the voucher. The chain is looked at first where it is not watched. */
+/** Stores the voucher. The chain is read first if it is not watched. */
 export const admit = Effect.fnUntraced(function* (
   parts: Admission,
   voucher: Voucher,
@@ -124,7 +124,7 @@ export interface Moved {
   readonly amount: string
 }
 
-/** Has the deposit made before the call, so that nothing is given out for money that never comes. */
+/** Has the deposit made before the call, so that nothing is sent for money that never arrives. */
 export const deposited = Effect.fnUntraced(function* (
   parts: Admission,
   voucher: Voucher
@@ -143,7 +143,7 @@ export const deposited = Effect.fnUntraced(function* (
   return transaction === null ? null : { transaction, amount }
 })
 
-/** Refuses a voucher before its deposit is sent, where the channel is known and would refuse it after. */
+/** Refuses a voucher before its deposit is sent, if the channel is known and would refuse it afterwards. */
 const isUsable = Effect.fnUntraced(function* (
   parts: Admission,
   voucher: Voucher,
@@ -162,11 +162,11 @@ const isUsable = Effect.fnUntraced(function* (
   return yield* notAdmitted(parts, voucher, new ChannelRefused({ reason, channel: found.value }))
 })
 
-// Whoever waits asks again within the hour: something else may have been forgotten.
+// A caller that waits asks again within the hour: something else may have been forgotten.
 const waitSecondsMax = 3_600
 const secondsFor = (waitMs: number) => Math.min(waitSecondsMax, Math.max(1, Math.ceil(waitMs / 1_000)))
 
-/** The reply to a voucher that its channel does not allow; to the last one it is its answer. */
+/** The reply to a voucher that its channel does not allow; for the last voucher, that is its answer. */
 export const notAdmitted = Effect.fnUntraced(function* (
   parts: Admission,
   voucher: Voucher,

@@ -1,6 +1,6 @@
 /**
- * The answer to the last voucher that a channel was charged for. It may have been lost on the way, so it is kept until
- * the channel's payer goes on, and given again to the same voucher with the same request.
+ * The answer to the last voucher that a channel was charged for. It may have been lost on the way, so it is stored
+ * until the channel's payer moves on, and sent again for the same voucher with the same request.
  */
 import { Effect, Option } from "effect"
 import { type Channel, channelHeaders } from "#payments"
@@ -17,12 +17,12 @@ interface Parts {
 }
 
 /**
- * Most answers are shorter than this, and stored by the write that charges them. A longer one has a message of its own,
- * for a record is read and written at every step of its channel.
+ * Most answers are shorter than this, and are stored by the write that charges them. A longer one has its own message,
+ * because a record is read and written at every step of its channel.
  */
 const inRecordBytesMax = 8_192
 
-/** How an answer is kept: within its charge, or by a write that comes before it. */
+/** How an answer is stored: within its charge, or by a write before it. */
 export const keptAnswer = (
   { figures, answers }: Parts,
   { name, binding }: Voucher,
@@ -30,14 +30,14 @@ export const keptAnswer = (
 ) => {
   if (body === null || binding === undefined) return { inCharge: false, before: undefined }
   if (body.byteLength <= inRecordBytesMax) return { inCharge: Buffer.from(body).toString("base64"), before: undefined }
-  // Nobody is charged for an answer that dies with this process.
+  // An answer that dies with this process is not charged to anyone.
   const keeping = answers.keep(answerKeyOf(name, ticket), { label: { identifier: null, binding }, body })
   return { inCharge: true, before: figures.timed("store", patiently(keeping)) }
 }
 
 const answerKeyOf = ({ network, channelId }: Voucher["name"], ticket: string) => `${network} ${channelId} ${ticket}`
 
-/** Fails with the answer where the voucher paid for it. */
+/** Fails with the answer if the voucher paid for it. */
 export const givenAgain = Effect.fnUntraced(function* (
   { figures, answers }: Parts,
   voucher: Voucher,

@@ -1,4 +1,4 @@
-/** Orders about channels to the settlers, who alone ask the chain and send to it. */
+/** Orders about channels to the settlers, which alone read the chain and send to it. */
 import { Effect, Result } from "effect"
 import { type BusError, Requests } from "#bus"
 import type { ChannelOrder, ChannelOrderAnswer } from "#payments/contract"
@@ -10,16 +10,16 @@ import type { Voucher } from "./voucher.ts"
 
 export interface ChannelOrders {
   readonly ask: (order: ChannelOrder) => Effect.Effect<ChannelOrderAnswer, BusError>
-  /** The settlers' answer to an order for a voucher; a refusal of theirs is the payer's. */
+  /** The settlers' answer to an order for a voucher; their refusal becomes the payer's. */
   readonly give: (
     voucher: Voucher,
     order: ChannelOrder
   ) => Effect.Effect<Extract<ChannelOrderAnswer, { readonly _tag: "Done" }>, PaymentRefusal>
 }
 
-// A deposit waits for a block; a settler gives up after that, and the order may be given again.
+// A deposit waits for a block; after that a settler stops, and the order can be sent again.
 const orderTimeoutMs = 30_000
-// A settler tells twice a second that it is at work.
+// A settler reports twice a second that it is working.
 const silenceMsMax = 2_000
 
 export const channelOrders = Effect.fnUntraced(function* (

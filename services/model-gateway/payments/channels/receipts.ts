@@ -1,6 +1,6 @@
 /**
- * The receipts of charges by channel. A settler writes them behind the answer. The record of the channel owes each
- * charge until it is told, with the channel's next call, that the receipt is written.
+ * The receipts of charges by channel. A settler writes them after the answer. The channel's record owes each charge
+ * until the channel's next call reports that its receipt is written.
  */
 import { Effect, Latch } from "effect"
 import { setNewest } from "#base"
@@ -8,21 +8,21 @@ import { type Channel, channelKeyOf, type ChannelName, owedOf } from "#payments"
 import type { ChannelOrders } from "./orders.ts"
 import { targetOf, type Voucher } from "./voucher.ts"
 
-/** A busy channel asks for the receipts of several calls at once: each order is a look at its record. */
+/** A busy channel requests the receipts of several calls at once: each order reads its record. */
 const receiptsWithinMs = 500
 // A record that owes more is longer than what it saves.
 const receiptsAtOnce = 4
 
-// What is forgotten here the settlers note by themselves.
+// The settlers record by themselves what is forgotten here.
 const channelsMax = 16_384
 
 export interface ChannelReceipts {
-  /** The tickets of written receipts of which the channel's record is not told yet. */
+  /** The tickets of written receipts not yet reported to the channel's record. */
   readonly written: (name: ChannelName) => ReadonlyArray<string>
-  /** The receipts of all that the record owed are written. */
+  /** The receipts of everything that the record owed are written. */
   readonly add: (name: ChannelName, channel: Channel | null) => void
   readonly told: (name: ChannelName, tickets: ReadonlyArray<string>) => void
-  /** Has them written behind the answer. Without a settler's word the record goes on owing them. */
+  /** Has them written after the answer. Without a settler's confirmation the record still owes them. */
   readonly ask: (voucher: Voucher, channel: Channel) => Effect.Effect<void>
 }
 
@@ -45,7 +45,7 @@ export const channelReceipts = Effect.fnUntraced(function* (orders: ChannelOrder
       written(name).filter((ticket) => !tickets.includes(ticket))
     )
 
-  /** The channels whose receipts are about to be asked for, as they were charged last. */
+  /** The channels whose receipts are about to be requested, as last charged. */
   const waiting = new Map<string, { channel: Channel; readonly isEnough: Latch.Latch }>()
   const ask = (voucher: Voucher, channel: Channel): Effect.Effect<void> => {
     const key = channelKeyOf(voucher.name)

@@ -1,4 +1,4 @@
-/** A channel's refund: a settler claims what was charged, and gives the rest, or a part of it, back to the payer. */
+/** A channel's refund: a settler claims what was charged, and returns the rest, or part of it, to the payer. */
 import { Effect } from "effect"
 import type { ChannelOrder } from "#payments/contract"
 import { ChannelCommand, channelHeaders, newTicket } from "#payments"
@@ -9,7 +9,7 @@ import { type Admission, admit } from "./admission.ts"
 import { cannotSay } from "./orders.ts"
 import { refusedFor, signedOf, targetOf, type Voucher } from "./voucher.ts"
 
-/** What a refund has given back. */
+/** What a refund has returned. */
 export interface RefundedChannel {
   readonly network: string
   readonly headers: Readonly<Record<string, string>>
@@ -41,7 +41,7 @@ interface Given {
   readonly transaction: string | null
 }
 
-/** The refund's voucher covers all charges, and takes the place of the last one. */
+/** The refund's voucher covers all charges, and replaces the last one. */
 const noted = Effect.fnUntraced(function* (
   { channels, figures }: Admission,
   { name, call }: Voucher,

@@ -1,4 +1,6 @@
-/** A payment by channel: a voucher for all that its channel was charged, and for the most that one more call may cost. */
+/**
+ * A payment by channel: a voucher for everything that its channel was charged, plus the maximum cost of one more call.
+ */
 import { Clock, Effect, Result } from "effect"
 import type { PaymentPayload, PaymentRequirements, Payments } from "#payments/contract"
 import {
@@ -15,18 +17,18 @@ import type { Payment } from "../payment-method.ts"
 import type { PayableCall } from "../quote.ts"
 import type { PaymentRefusal } from "../replies.ts"
 
-/** A payment by channel that fits the quote of its call, or of a refund. */
+/** A payment by channel that matches the quote of its call, or of a refund. */
 export interface OfferedVoucher {
   readonly call: Payment["call"] & Pick<PayableCall, "jobId">
   readonly quote: Quote
   readonly payload: PaymentPayload
   readonly requirements: PaymentRequirements
-  /** The request, by its hash, and the client's name for it; a refund has neither. */
+  /** The request's hash, and the client's name for it; a refund has neither. */
   readonly binding?: string
   readonly identifier?: string | null
 }
 
-/** A voucher whose fields and signatures are good. */
+/** A voucher whose fields and signatures are valid. */
 export interface Voucher extends OfferedVoucher {
   readonly checked: CheckedVoucher
   readonly name: { readonly network: string; readonly channelId: string }
@@ -43,7 +45,7 @@ export const voucherCheck = ({ Channels }: Payments, figures: PaymentFigures): V
     const found = verifier(payload, requirements, yield* Clock.currentTimeMillis)
     if (Result.isFailure(found)) return yield* refuse(figures, offered, found.failure)
     const { network, channelId } = found.success
-    // A client that asks the same twice, and keeps no count, tells the two calls apart by a name.
+    // A client that repeats a request, and keeps no count, distinguishes the two calls by a name.
     const request = binding === undefined ? {} : { binding: `${binding} ${identifier ?? ""}`.trimEnd() }
     return { ...offered, ...request, checked: found.success, name: { network, channelId } }
   })

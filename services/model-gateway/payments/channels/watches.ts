@@ -1,10 +1,10 @@
-/** Up to when each chain was watched, as the settlers tell: until then a channel's record says what lies in it. */
+/** Up to when each chain was watched, as reported by the settlers: until then a channel's record shows its balance. */
 import { Effect, Option, Stream } from "effect"
 import { Kv } from "#bus"
 import { ChannelWatch, type Payments } from "#payments/contract"
 import { supervise } from "#runtime"
 
-/** Whether the settlers have watched the chain of a network lately. */
+/** Whether the settlers have recently watched a network's chain. */
 export type IsWatched = (network: string, nowMs: number) => boolean
 
 export const channelWatches = Effect.fnUntraced(function* ({ Channels, ChannelMirrorSeconds }: Payments) {

@@ -1,9 +1,9 @@
 /**
- * Payment by claim, `exact` and `upto`: a payment is signed for one call, and claimed for it by a verifier. The charge is
- * asked of a settler. A whole answer goes out once it is paid, or as one of the unpaid answers that a payer may have
- * before the settlement is confirmed. An answer whose settlement the chain refuses is not given out.
+ * Payment by claim, `exact` and `upto`: a payment is signed for one call, and a verifier claims it for that call. A
+ * settler makes the charge. A complete answer is sent once it is paid, or as one of the unpaid answers that a payer may
+ * have before the settlement is confirmed. An answer whose settlement the chain refuses is withheld.
  *
- * What a call is charged under `upto` is written into its claim with each move.
+ * Under `upto` each move writes the call's charge into its claim.
  */
 import { Context, Effect, Layer } from "effect"
 import { type BusError, Mailbox, Requests } from "#bus"
@@ -115,7 +115,7 @@ const claimed = Effect.fnUntraced(function* (parts: Parts, offered: OfferedPayme
   const { call, identifier, binding } = offered
   const { claimKey } = verified
   const { claims, jobs } = parts
-  // The first move of the claim shows whether it is still ours; nothing is given out before that.
+  // The claim's first move shows whether it is still ours; nothing is sent before that.
   const claim = verifiedClaim(offered, verified)
   const letGo = Effect.ignore(claims.move(claim, ClaimMove.Release({ reason: "its call was not begun" })))
   const held = <A>(write: Effect.Effect<A, BusError>) =>
@@ -153,7 +153,7 @@ export const claimedPayment = (
   }
 }
 
-/** The claim with the figures of its call, which go along to the receipt: what is charged, and what it has cost. */
+/** The claim with its call's figures for the receipt: what is charged, and what it has cost. */
 const withFigures = (
   { claim, isMetered }: ClaimedPayment,
   { charge, cost }: Pick<ChargedAnswer, "charge" | "cost">
@@ -175,7 +175,7 @@ const move = (
 ): Effect.Effect<void, NotMoved> =>
   claims.move(withFigures(payment, { charge, cost: null }), step).pipe(
     Effect.map((next) => {
-      // A renewal and another move may end in any order.
+      // A renewal and another move can end in any order.
       if (next.revision > payment.claim.revision) payment.claim = next
     }),
     Effect.catchTag("ClaimLost", lost)
@@ -235,7 +235,7 @@ const charged = Effect.fnUntraced(function* (
 })
 
 const pending: SettlementOutcome = { _tag: "Pending", transaction: null }
-// A stream's last event waits only this long, for it carries no more than the receipt.
+// A stream's last event waits only this long, because it carries only the receipt.
 const streamWaitMsMax = 5_000
 
 const outcomeOf = ({ waitMs }: Parts, { call }: ClaimedPayment, { outcome, close }: RequestedSettlement) =>
@@ -248,8 +248,8 @@ const outcomeOf = ({ waitMs }: Parts, { call }: ClaimedPayment, { outcome, close
   )
 
 /**
- * Takes the payer's one place for an unpaid answer, then moves the claim once more, for a settler may have given it up,
- * or none may have taken it. No answer goes out for a payment that could still be released.
+ * Takes the payer's single place for an unpaid answer, then moves the claim once more, because a settler may have
+ * abandoned it, or none may have taken it. No answer is sent for a payment that could still be released.
  */
 const unpaid = ({ claims, settlements, figures }: Parts, payment: ClaimedPayment, answer: ChargedAnswer) => {
   const { shape } = payment.call

@@ -1,6 +1,6 @@
 /**
- * A payment that was used before, or is about to end: the very same call gets its answer again, or hears how far it is.
- * Any other is refused.
+ * A payment that was used before, or is about to end: the same call gets its answer again, or learns its status. Any
+ * other is refused.
  */
 import { Effect, Option } from "effect"
 import { settledHeaders, statedClaimKey } from "#payments"
@@ -58,7 +58,7 @@ export const answerUsed = Effect.fnUntraced(function* (
   }
 })
 
-/** A payment that is about to end buys no new call, but fetches the answer of its own call until long after its end. */
+/** A payment that is about to end buys no new call, but retrieves its own call's answer until long after its end. */
 export const answerEnding = Effect.fnUntraced(function* (
   used: UsedPayments,
   offered: OfferedPayment,

@@ -1,4 +1,4 @@
-/** The question to a verifier: whether a payment is good for a call, and long enough. */
+/** Asks a verifier whether a payment is valid for a call, and for long enough. */
 import { Clock, Effect, Option } from "effect"
 import { type BusError, type Requests } from "#bus"
 import type { PaymentRequirements, VerifyAnswer, VerifyRequest } from "#payments/contract"
@@ -48,8 +48,8 @@ const firstMs = 2_000
 const secondMs = 10_000
 
 /**
- * Asks a verifier, and asks again when the one that has the question falls silent: it may have died. The second
- * verifier takes over whatever claim the first has made, for the question is the same; a later move of the first is
+ * Asks a verifier, and asks again if the one that has the question does not answer: it may have died. The second
+ * verifier takes over any claim that the first has made, because the question is the same; a later move of the first is
  * refused.
  */
 const askVerifier = Effect.fnUntraced(function* (
@@ -74,7 +74,7 @@ const askVerifier = Effect.fnUntraced(function* (
   return yield* ask(true)
 })
 
-/** The reply to a payment that no verifier can take now. */
+/** The reply to a payment that no verifier can accept now. */
 export const turnAway = Effect.fnUntraced(function* (
   { count }: PaymentFigures,
   { shape }: PayableCall,
@@ -85,7 +85,7 @@ export const turnAway = Effect.fnUntraced(function* (
     return yield* Effect.fail(exposureReached(shape, answer.retryAfterSeconds, answer.reason))
   }
   yield* count("refused", "PAYMENT_VERIFICATION_UNAVAILABLE")
-  // The reason may come from a chain's node or a facilitator; it must not name which one.
+  // The reason may come from a chain's node or a facilitator; it must not identify which one.
   const reason = sanitise(answer.reason, { secrets: [], names: [] }) ?? "the reason is not known"
   const message = `The payment cannot be taken just now: ${reason}`
   return yield* Effect.fail(unavailable(shape, message, answer.retryAfterSeconds))
