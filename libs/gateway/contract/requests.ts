@@ -1,6 +1,6 @@
 /**
- * The requests of the gateway's callers, as far as the gateway reads them. It checks these shapes; what else goes on
- * to a model is for its provider's list of keys. Field names are those of the wire.
+ * The requests of the gateway's callers, as far as the gateway reads them. It checks these shapes; the provider's list
+ * of keys decides what else goes to a model. Field names are those on the wire.
  */
 import { Schema } from "effect"
 import { Count, describe } from "#base"
@@ -16,7 +16,7 @@ const Model = Schema.String.check(Schema.isBetweenLength(1, 256)).pipe(
 const Open = Schema.Record(Schema.String, Schema.Unknown)
 const Tools = optional(Schema.Array(Open).check(Schema.isMaxLength(512)))
 const messagesMax = 10_000
-/** More than any provider takes. */
+/** More than any provider accepts. */
 const Stops = Schema.Array(Schema.String).check(Schema.isMaxLength(64))
 
 const sampling = {
@@ -80,7 +80,7 @@ const hasInput = (request: { readonly input?: unknown; readonly instructions?: u
     issue: "input or instructions is required"
   }
 
-/** `POST /v1/responses`. The gateway keeps nothing between calls, so it refuses parameters that need a memory. */
+/** `POST /v1/responses`. The gateway stores nothing between calls, so it refuses parameters that need a memory. */
 export const ResponsesRequest = Schema.Struct({
   model: Model,
   input: optional(Schema.Union([Schema.String, Schema.Array(InputItem).check(Schema.isMaxLength(messagesMax))])),
@@ -105,7 +105,7 @@ export const ImagesRequest = Schema.Struct({
 }).annotate({ identifier: "ImagesRequest" })
 export interface ImagesRequest extends Schema.Schema.Type<typeof ImagesRequest> {}
 
-/** How many texts one call for embeddings may have, as with OpenAI. */
+/** How many texts one call for embeddings can have; OpenAI's limit. */
 export const embeddingInputsMax = 2_048
 const SomeTokens = Schema.Array(Count).check(Schema.isMinLength(1))
 const someInputs = Schema.isBetweenLength(1, embeddingInputsMax)
@@ -126,11 +126,11 @@ export const EmbeddingsRequest = Schema.Struct({
 export interface EmbeddingsRequest extends Schema.Schema.Type<typeof EmbeddingsRequest> {}
 
 /**
- * Parameters for which a provider charges beside its tokens, or with which a caller picks a dearer service. A quote
- * cannot price them, so a model takes only those that its configuration names.
+ * Parameters for which a provider charges in addition to its tokens, or with which a caller selects a more expensive
+ * service. A quote cannot price them, so a model accepts only those that its configuration names.
  */
 export const costlyParameters = [
-  // Faster or elsewhere, at a higher price.
+  // Faster or in another region, at a higher price.
   "service_tier",
   "speed",
   "inference_geo",
@@ -142,7 +142,7 @@ export const costlyParameters = [
   // More answers than the caller gets.
   "best_of",
   "candidate_count",
-  // The provider looks things up, and bills both the search and its results as input.
+  // The provider runs a search, and bills both the search and its results as input.
   "web_search_options",
   "web_search",
   "search_parameters",
@@ -152,7 +152,7 @@ export const costlyParameters = [
   "data_sources",
   "mcp_servers",
   "container",
-  // The provider builds the prompt by these, or the grammar of an answer: their bytes do not show what they cost.
+  // The provider builds the prompt, or the grammar of an answer, from these: their bytes do not show what they cost.
   "chat_template",
   "chat_template_kwargs",
   "documents",

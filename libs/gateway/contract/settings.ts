@@ -1,4 +1,4 @@
-/** `ModelGateway`: where models are served, which providers answer, at which prices, and within which limits. */
+/** `ModelGateway`: where models are served, which providers answer, at what prices, and within what limits. */
 import { Schema } from "effect"
 import { ExtraParameter } from "./requests.ts"
 import {
@@ -18,7 +18,7 @@ import {
 const seconds = (maximum: number) => span(0.05, maximum)
 const Name = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/u))
 
-/** A provider that answers for models. */
+/** A provider that serves models. */
 export const ProviderEntry = Schema.Struct({
   Name: required(Name, "By which models name it."),
   Kind: withDefault(Schema.Literals(["openai", "anthropic"]), "openai", "Which API it speaks."),
@@ -104,13 +104,13 @@ export const ModelEntry = Schema.Struct({
 })
 export interface ModelEntry extends Schema.Schema.Type<typeof ModelEntry> {}
 
-/** A model whose longer answers a provider takes more for than the quote's guess charges. */
+/** A model whose provider charges more for longer answers than the quote's estimate does. */
 export interface SoldBelowCost {
   readonly model: string
   readonly provider: string
-  /** Networks whose quotes offer `exact`, and so the guess. */
+  /** Networks whose quotes offer `exact`, and so the estimate. */
   readonly networks: ReadonlyArray<string>
-  /** Which part of the longest answer costs as much as is charged for output; beyond it each call is a loss. */
+  /** The share of the longest answer that costs as much as is charged for output; beyond it each call is a loss. */
   readonly breakEvenShare: number
 }
 
@@ -129,8 +129,8 @@ interface Sold {
 }
 
 /**
- * `exact` charges `OutputShare` of the longest answer, whatever the answer has. Only providers whose cost is configured
- * are judged, by their output alone: fees and input are not counted on to make up for it. Pure.
+ * `exact` charges `OutputShare` of the longest answer, however long the answer is. Only providers with a configured
+ * cost are judged, and only by their output: fees and input are not assumed to compensate. Pure.
  */
 export const soldBelowCost = ({ Payments, ModelGateway }: Sold): ReadonlyArray<SoldBelowCost> => {
   const networks = Payments.Networks.filter(({ Schemes }) => Schemes.includes("exact")).map(({ Network }) => Network)
@@ -174,7 +174,7 @@ export const ModelGateway = section({
   ),
   Providers: withDefault(Schema.Array(ProviderEntry).check(Schema.isMaxLength(64)), [], "Whom models are asked of."),
   Models: withDefault(Schema.Array(ModelEntry).check(Schema.isMaxLength(1_000)), [], "What is sold, or given away."),
-  /** Requests to free models, for each address, over all replicas. */
+  /** Requests to free models per address, across all replicas. */
   FreeTier: section({
     PerMinute: withDefault(
       perWindow,
@@ -228,7 +228,7 @@ export const ModelGateway = section({
 export interface ModelGateway extends Schema.Schema.Type<typeof ModelGateway> {}
 
 const bodyBytesLeast = 1_048_576
-// As a body with images by default: a body is parsed in one piece, which holds up all other calls of its process.
+// Like a body with images by default: a body is parsed in one piece, which delays all other calls of its process.
 const bodyBytesMost = 10_485_760
 
 type BodySettings = Pick<ModelGateway, "ImageBodyBytesMax" | "BodiesBytesMax"> & {
@@ -236,7 +236,7 @@ type BodySettings = Pick<ModelGateway, "ImageBodyBytesMax" | "BodiesBytesMax"> &
   readonly Models: ReadonlyArray<Pick<ModelEntry, "ContextTokens">>
 }
 
-/** How many bytes bodies may have: one of text, one with images, and all of a process together. */
+/** Byte limits of bodies: one of text, one with images, and all of a process together. */
 export interface BodySizes {
   readonly text: number
   readonly withImages: number

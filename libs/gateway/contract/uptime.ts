@@ -1,13 +1,13 @@
 /**
- * How the calls of a model ended, counted by the quarter of an hour and by the hour: the record that KV `model-uptime`
- * keeps of each model, how several processes add to it, and what is read out of it. Pure.
+ * How a model's calls ended, counted by quarter-hour and by hour: the record that KV `model-uptime` stores for each
+ * model, how several processes add to it, and what is read from it. Pure.
  */
 import { Schema } from "effect"
 import { Count, encodeToken, EpochMs, Id, text } from "#base"
 
 /**
- * Answered; failed by the provider's fault; left alone, for every provider had failed too often; refused because our own
- * limit at the provider was used up. What a caller got wrong, and a caller that left, say nothing of a model.
+ * Answered; failed by the provider's fault; circuit open, because every provider had failed too often; refused because
+ * our own limit at the provider was used up. A caller's mistake, or a caller that left, says nothing about a model.
  */
 export const callOutcomes = ["answered", "failed", "leftAlone", "limited"] as const
 export type CallOutcome = (typeof callOutcomes)[number]
@@ -21,17 +21,17 @@ const quartersKept = hoursInDay * quartersInHour
 const daysKept = 30
 const hoursKept = daysKept * hoursInDay
 
-/** A model that nobody calls any more is forgotten when its last hour is. */
+/** A model that is no longer called is forgotten together with its last hour. */
 export const modelUptimeKeptMs = hoursKept * hourMs
 
-/** The quarter of an hour of an instant, counted from the epoch. */
+/** The quarter-hour of an instant, counted from the epoch. */
 export const quarterOf = (epochMs: number): number => Math.floor(epochMs / quarterMs)
 
-/** The calls of one span of time, which is counted from the epoch, in the order of `callOutcomes`. */
+/** The calls of one time span, which is counted from the epoch, in the order of `callOutcomes`. */
 const Cell = Schema.Tuple([Count, Count, Count, Count, Count])
 export type Cell = typeof Cell.Type
 
-// A writer's clock may be ahead of a reader's by as much.
+// A writer's clock may be this far ahead of a reader's.
 const aheadMax = { quarters: quartersInHour, hours: 1 }
 const spans = {
   quarters: Schema.Array(Cell).check(Schema.isMaxLength(quartersKept + aheadMax.quarters)),
@@ -42,7 +42,7 @@ export interface Spans {
   readonly hours: ReadonlyArray<Cell>
 }
 
-// The eight that a model may have, and some of earlier configurations.
+// The eight that a model can have, and some of earlier configurations.
 const providersMax = 12
 const writersMax = 128
 // Longer than any writer is unsure whether its last write was stored.
@@ -50,21 +50,21 @@ const writerKnownMs = 3_600_000
 
 export const ModelUptime = Schema.Struct({
   model: Id,
-  /** All calls of the model: one that its second provider answered is answered. */
+  /** All calls of the model: one that its second provider answered counts as answered. */
   ...spans,
   /** The attempts at each provider. */
   providers: Schema.Array(Schema.Struct({ provider: text(64), ...spans })).check(Schema.isMaxLength(providersMax)),
-  /** The last batch of each process, so that one that is written again counts once. */
+  /** The last batch of each process, so that one that is written twice counts once. */
   writers: Schema.Array(Schema.Struct({ writer: text(64), batch: Count, atMs: EpochMs })).check(
     Schema.isMaxLength(writersMax)
   )
 })
 export interface ModelUptime extends Schema.Schema.Type<typeof ModelUptime> {}
 
-/** Every id that a configuration may have fits, part by part. */
+/** Every id that a configuration can have fits, part by part. */
 export const modelUptimeKey = (model: string): string => model.split("/").map(encodeToken).join(".")
 
-/** What one process counted since its last batch, in quarters. */
+/** What one process has counted since its last batch, in quarter-hours. */
 export interface UptimeBatch {
   readonly writer: string
   readonly batch: number
@@ -75,7 +75,7 @@ export interface UptimeBatch {
 
 const nothing: Spans = { quarters: [], hours: [] }
 
-/** The record with a batch; undefined where it has it already. What is older than is kept goes. */
+/** The record with a batch; undefined if it already includes it. Spans older than the retention are dropped. */
 export const withBatch = (
   before: ModelUptime | undefined,
   { writer, batch, model, calls, providers }: UptimeBatch,
@@ -115,7 +115,7 @@ const added = ({ quarters, hours }: Spans, counted: ReadonlyArray<Cell>, nowMs: 
   }
 }
 
-/** The cells from one span to another, one for each. */
+/** One cell per span, from one span to another. */
 const summed = (cells: ReadonlyArray<Cell>, from: number, to: number): ReadonlyArray<Cell> => {
   const bySpan = new Map<number, Cell>()
   for (const cell of cells) {
@@ -135,7 +135,7 @@ const plus = ([span, ...left]: Cell, [, ...right]: Cell): Cell => [
   left[3] + right[3]
 ]
 
-/** Calls over a time: their sums, and the spans in which there were any, oldest first. */
+/** Calls over a period: their sums, and the spans with any calls, oldest first. */
 export interface CallWindow {
   readonly fromMs: number
   readonly spanMs: number
@@ -143,11 +143,11 @@ export interface CallWindow {
   readonly series: ReadonlyArray<OutcomeCounts & { readonly atMs: number }>
 }
 
-/** The last 96 quarters, the present one among them. */
+/** The last 96 quarter-hours, including the current one. */
 export const lastDay = ({ quarters }: Spans, nowMs: number): CallWindow =>
   windowOf(quarters, { spanMs: quarterMs, from: quarterOf(nowMs) - quartersKept + 1, joined: 1 })
 
-/** The last 720 hours, the present one among them, by days of 24 of these hours. */
+/** The last 720 hours, including the current one, in days of 24 of these hours. */
 export const lastMonth = ({ hours }: Spans, nowMs: number): CallWindow =>
   windowOf(hours, { spanMs: hourMs, from: Math.floor(nowMs / hourMs) - hoursKept + 1, joined: hoursInDay })
 
@@ -155,7 +155,7 @@ interface WindowShape {
   readonly spanMs: number
   /** Its first span. */
   readonly from: number
-  /** So many spans are one of its series. */
+  /** How many spans make up one of its series. */
   readonly joined: number
 }
 
@@ -178,7 +178,7 @@ const countsOf = ([, answered, failed, leftAlone, limited]: Cell): OutcomeCounts
   limited
 })
 
-/** The share of calls that were answered, of those that providers could have answered; null without any. */
+/** The share of calls that were answered, among those that providers could have answered; null without any. */
 export const uptimeOf = ({ answered, failed, leftAlone }: OutcomeCounts): number | null => {
   const calls = answered + failed + leftAlone
   return calls === 0 ? null : answered / calls

@@ -1,6 +1,7 @@
 /**
- * The gateway's whole API: every route with its shapes and refusals. Server, documents and clients follow it. Each route
- * stands below every base path. A request's fields beyond its shape go on to the model as far as its provider's list of keys has them.
+ * The gateway's complete API: every route with its shapes and refusals. Server, documents and clients follow it. Each
+ * route exists below every base path. A request's fields beyond its shape go to the model if its provider's list of
+ * keys includes them.
  */
 import { Context, Effect, Schema } from "effect"
 import { HttpApi, HttpApiClient, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
@@ -13,7 +14,7 @@ import { chatRefusals, errorShapes, messagesRefusals, plainRefusal, refusals, re
 
 export { type GatewayCode, gatewayCodes, gatewayErrorCodes } from "./refusals.ts"
 
-/** US dollars for a million tokens, or for one call. */
+/** US dollars per million tokens, or per call. */
 const Price = Schema.Finite
 
 export const ListedModel = Schema.Struct({
@@ -21,7 +22,7 @@ export const ListedModel = Schema.Struct({
   object: Schema.Literal("model"),
   created: Count,
   owned_by: Schema.String,
-  // As Anthropic's clients know a model. Gateways of the earlier release list none of these.
+  // In the form that Anthropic's clients expect of a model. Absent from gateways of the earlier release.
   type: Schema.optionalKey(Schema.Literal("model")),
   display_name: Schema.optionalKey(Schema.String),
   created_at: Schema.optionalKey(Schema.String),
@@ -32,7 +33,7 @@ export const ListedModel = Schema.Struct({
   categories: Schema.Array(Schema.String),
   streaming: Schema.Boolean,
   billing_mode: Schema.Literals(["paid", "flat", "free"]),
-  /** `count`: of each count of tokens, which is free without it. */
+  /** `count`: the price of each count of tokens, which is free without it. */
   pricing: Schema.Union([
     Schema.Struct({ input: Price, output: Price, count: Schema.optionalKey(Price) }),
     Schema.Struct({ flat: Price, count: Schema.optionalKey(Price) })
@@ -44,13 +45,13 @@ export interface ListedModel extends Schema.Schema.Type<typeof ListedModel> {}
 const ListedModels = Schema.Struct({
   object: Schema.Literal("list"),
   data: Schema.Array(ListedModel),
-  // The only page, as Anthropic's clients know one; absent from gateways of the earlier release.
+  // Always false, as Anthropic's clients expect of a single page; absent from gateways of the earlier release.
   has_more: Schema.optionalKey(Schema.Literal(false)),
   first_id: Schema.optionalKey(Schema.NullOr(Schema.String)),
   last_id: Schema.optionalKey(Schema.NullOr(Schema.String))
 }).annotate({ identifier: "ListedModels" })
 
-/** The place where a caller fetches an image that takes longer than the caller waits. Times are epoch seconds. */
+/** Where a caller fetches an image that takes longer than the caller waits. Times are epoch seconds. */
 export const ImageJob = Schema.Struct({
   id: Schema.String,
   object: Schema.Literal("image.generation.job"),
@@ -66,7 +67,10 @@ export interface ImageJob extends Schema.Schema.Type<typeof ImageJob> {}
 /** `POST /v1/messages/count_tokens`. */
 const TokenCount = Schema.Struct({ input_tokens: Count }).annotate({ identifier: "TokenCount" })
 
-/** A vendor's answer: what each has, whoever serves the model. The rest is as the model's provider gives it. */
+/**
+ * A vendor's answer: the fields that are always present, whoever serves the model. The rest is as the model's provider
+ * returns it.
+ */
 const answerOf = (description: string, properties: Readonly<Record<string, object>>) =>
   Schema.Record(Schema.String, Schema.Unknown).annotate({
     description,
@@ -88,7 +92,7 @@ const ResponsesAnswer = answerOf("a response as OpenAI's API gives it", {
 const EmbeddingsAnswer = answerOf("a list of embeddings as OpenAI's API gives it", { model: text, data: parts })
 const ImagesAnswer = answerOf("images as OpenAI's API gives them", { data: parts })
 
-/** A vendor's answer, or, with `stream: true`, its events. */
+/** A vendor's answer or, with `stream: true`, its events. */
 const answersOf = (whole: typeof ChatAnswer) =>
   [
     whole,
@@ -208,7 +212,7 @@ export const EmbeddingsGroup = HttpApiGroup.make("embeddings", { topLevel: true 
   })
 )
 
-/** What has gone back to a payer from its channel, in the token's smallest unit. */
+/** What was returned to a payer from its channel, in the token's smallest unit. */
 const RefundedChannel = Schema.Struct({
   network: Schema.String,
   amount: Schema.String,
@@ -251,7 +255,7 @@ export const ModelsGroup = HttpApiGroup.make("models", { topLevel: true }).add(
   })
 )
 
-/** What agents look for first: what is sold and how to pay. */
+/** What agents look for first: what is sold and how to pay for it. */
 export const DiscoveryGroup = HttpApiGroup.make("discovery", { topLevel: true }).add(
   get("getDiscovery", "/.well-known/x402", {
     success: Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "what is sold" }),
@@ -268,7 +272,7 @@ export const DiscoveryGroup = HttpApiGroup.make("discovery", { topLevel: true })
   })
 )
 
-/** The paths before each route: two that are the same, and one whose quotes are for Solana. */
+/** The paths before each route: two equivalent ones, and one whose quotes are for Solana. */
 export const gatewayBases = ["", "/api", "/solana/api"] as const
 type GatewayBase = (typeof gatewayBases)[number]
 
@@ -293,7 +297,7 @@ export const GatewayHttpApi = HttpApi.make("models")
   )
   .annotateMerge(Context.make(HttpApi.AdditionalSchemas, errorShapes))
 
-/** The payment that goes with a call. Without one the client sends none. */
+/** The payment sent with a call. Without one the client sends none. */
 export const Payment = Context.Reference<PaymentPayload | undefined>("starling/gateway/Payment", {
   defaultValue: () => undefined
 })

@@ -1,6 +1,6 @@
 /**
- * Every refusal of the gateway's API: its codes, and its shapes. A route that speaks a vendor's dialect refuses in that
- * vendor's shape; every other route refuses in OpenAI's envelope with mirrors of its message and its code.
+ * Every refusal of the gateway's API: its codes and its shapes. A route in a vendor's dialect refuses in that vendor's
+ * shape; every other route refuses in OpenAI's envelope with mirrors of its message and its code.
  */
 import { Schema } from "effect"
 import { codesByStatus, refusalShape } from "#base/http"
@@ -168,7 +168,7 @@ const ResponsesPaymentQuote = Schema.Struct({
 
 const everyCode = Object.keys(gatewayErrorCodes) as ReadonlyArray<ApiCode>
 
-/** The shapes with any code, which the documents name. */
+/** The shapes with any code, which the documents list. */
 export const errorShapes = [
   chatError(everyCode).annotate({
     identifier: "Error",
@@ -198,14 +198,14 @@ export const plainRefusal = (status: number, description: string) =>
 interface CallDialect<Shape extends Schema.Top, Quote extends Schema.Top, Failure extends Schema.Top> {
   readonly error: (codes: ReadonlyArray<ApiCode>) => Shape
   readonly quote: Quote
-  /** Why a payment was not taken. */
+  /** Why a payment was not accepted. */
   readonly failure: (codes: ReadonlyArray<GatewayCode>) => Failure
   /** The identifiers of these shapes. */
   readonly names: { readonly error: string; readonly quote: string; readonly failure: string }
   readonly failureCodeAt: ReadonlyArray<string>
 }
 
-/** The refusals of a call to a model: an error, the price of an unpaid call, or why its payment was not taken. */
+/** The refusals of a call to a model: an error, the price of an unpaid call, or why its payment was not accepted. */
 const callRefusals = <Shape extends Schema.Top, Quote extends Schema.Top, Failure extends Schema.Top>({
   error,
   quote: unpaid,
