@@ -104,9 +104,7 @@ export type LossWatch = (onLost: (refusal: PaymentRefusal) => void) => void
 export interface PaidCall {
   /** How long a complete answer can take, if the payment ends sooner than the gateway would wait. */
   readonly answerMsMax?: number
-  /**
-   * For a payment that is stored with its answer: reports if it turns out before that that it can no longer be stored.
-   */
+  /** For a payment stored with its answer: reports when it turns out, before that, that it can no longer be stored. */
   readonly lost?: LossWatch
   /** For a call that sent nothing, or nothing worth money: the payment can be used again. */
   readonly release: Effect.Effect<void>
