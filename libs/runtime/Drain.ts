@@ -1,6 +1,6 @@
 /**
- * The orderly end of a process. Work that must not be cut off registers how it drains; at the end all of it drains at
- * once, within 30 s together. Work that is not done by then is named, and the process ends all the same.
+ * Graceful shutdown of a process. Work that must not be cut off registers how it drains. At shutdown everything drains
+ * at once, within 30 s in total. Work that misses the deadline is named, and the process ends anyway.
  */
 import { Context, Effect, Layer, Ref, type Scope } from "effect"
 import { Health } from "./Health.ts"
@@ -11,7 +11,7 @@ export interface DrainReport {
   readonly handedBack: number
 }
 
-// A deployment grants 45 s between the signal and the kill: this, and time to flush and exit.
+// A deployment grants 45 s between the signal and the kill: this, plus time to flush and exit.
 export const drainMsMax = 30_000
 
 export const drained = defineCounter({
@@ -26,7 +26,7 @@ export class Drain extends Context.Service<
   Drain,
   {
     readonly register: (name: string, drain: Effect.Effect<DrainReport>) => Effect.Effect<void, never, Scope.Scope>
-    /** Drains everything, once. True when all of it ended in time. */
+    /** Drains everything, once. True when all of it finished in time. */
     readonly run: Effect.Effect<boolean>
   }
 >()("starling/runtime/Drain") {

@@ -1,10 +1,12 @@
 /**
- * Liveness and readiness. A role's loop beats on every round; the process is alive while every loop has beaten within
- * its limit. Readiness checks the outside: the broker, the streams. A broker that is away makes a process unready,
- * never dead. Where several checks have the same name, an unhealthy one decides for all.
  *
- * Keeps an endless loop of a role running: a loop that fails or dies is logged and begun again, at first almost at once
- * and then at most ten seconds apart. Otherwise a loop would end in silence, and a worker stop unnoticed.
+ * Liveness and readiness. A role's loop beats on every round; the process is alive while every loop has beaten within
+ * its limit. Readiness checks the outside: the broker, the streams. An unavailable broker makes a process unready,
+ * never dead. Where several checks share a name, one unhealthy check makes them all unhealthy.
+ *
+ * Keeps an endless loop of a role running: a loop that fails or dies is logged and restarted, at first almost at once,
+ * then at most ten seconds apart. Otherwise a loop would end silently, and a worker would stop unnoticed.
+ *
  */
 import { Clock, Context, Effect, Layer, Option, type Scope } from "effect"
 
@@ -28,9 +30,9 @@ export class Health extends Context.Service<
     readonly loop: (name: string, options: LoopOptions) => Effect.Effect<HealthLoop, never, Scope.Scope>
     /** The check's failure is the reason that `/readyz` shows. */
     readonly readiness: (name: string, check: Effect.Effect<void, string>) => Effect.Effect<void, never, Scope.Scope>
-    /** A fault that does not make the process unready: shown beside the checks. Undefined: there is none. */
+    /** A fault that does not make the process unready, shown beside the checks. Undefined when there is none. */
     readonly remark: (name: string, look: Effect.Effect<string | undefined>) => Effect.Effect<void, never, Scope.Scope>
-    /** The start is complete; before that the process is not ready, whatever the checks say. */
+    /** Startup is complete. Until then the process is not ready, whatever the checks say. */
     readonly started: Effect.Effect<void>
     readonly live: Effect.Effect<HealthReport>
     readonly ready: Effect.Effect<HealthReport>
@@ -98,19 +100,19 @@ const report = (found: ReadonlyArray<readonly [string, string]>): HealthReport =
 
 const firstWaitMs = 100
 const waitMsMax = 10_000
-// A loop that ran for this long was healthy again: its next failure is a new one, and waits as little as the first did.
+// A loop that ran for this long had recovered: its next failure is a new one, with the shortest delay again.
 const wellAfterMs = 60_000
-// One stop or two are a broker that restarts or a lost race: by the fourth, 700 ms later, the cause stays.
+// One or two stops are a restarting broker or a lost race. By the fourth, 700 ms later, the cause is persistent.
 const stopsShownFrom = 4
 
 export interface SuperviseOptions {
-  /** While the loop stops again and again, the process is not ready. Otherwise that is only shown beside the checks. */
+  /** While the loop keeps stopping, the process is not ready. Without it, that is only shown beside the checks. */
   readonly isNeeded?: boolean
 }
 
 /**
- * Begins a loop again whenever it stops. `/readyz` says when it stops again and again, until it has run for a minute.
- * A command without `Health` has nobody to tell.
+ * Restarts a loop whenever it stops. `/readyz` reports a loop that keeps stopping, until it has run for a minute. A
+ * command without `Health` reports it nowhere.
  */
 export const supervise = <E, R>(
   name: string,

@@ -1,7 +1,7 @@
 /**
- * The metrics of a process: one registry, handles made from definitions. A handle's methods are plain functions,
- * because hot paths call them; every series carries the role for which the handle was made. The number of series per
- * metric is bounded: past it, new label values are counted as `other`.
+ * The metrics of a process: one registry, with handles made from definitions. A handle's methods are plain functions,
+ * because hot paths call them. Every series carries the role that its handle was made for. The number of series per
+ * metric is bounded: beyond the bound, new label values are counted as `other`.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client"
@@ -14,7 +14,7 @@ interface Definition<Label extends string> {
   readonly labels: ReadonlyArray<Label>
 }
 
-/** The values of a counter's labels that the code knows before they occur, by label. */
+/** The values of a counter's labels that are known before they occur, by label. */
 type KnownValues<Label extends string> = { readonly [L in Label]?: ReadonlyArray<string> }
 type NoneKnown = Readonly<Record<never, never>>
 
@@ -65,11 +65,11 @@ type CountedLabels<Label extends string, Known extends KnownValues<Label>> = {
 interface CounterHandle<Label extends string, Known extends KnownValues<Label> = NoneKnown> {
   readonly inc: (labels: CountedLabels<Label, Known>, by?: number) => void
   /**
-   * Begins at 0 the series of a value that is learned at run time, such as an endpoint, with all known values of the
-   * other labels. A series that appears with its first event hides that event from `increase()`.
+   * Starts at 0 the series of a value learned at run time, such as an endpoint, with all known values of the other
+   * labels. A series that first appears with its first event hides that event from `increase()`.
    */
   readonly begin: (labels: Labels<Exclude<Label, keyof Known>>) => void
-  /** Takes out what `begin` began, when nothing will be counted for the value any more. */
+  /** Removes what `begin` started, once nothing more will be counted for the value. */
   readonly end: (labels: Labels<Exclude<Label, keyof Known>>) => void
 }
 /** The handle of a declared counter. */
@@ -78,16 +78,16 @@ export type CounterOf<Definition> =
 
 export interface GaugeHandle<Label extends string> {
   readonly set: (labels: Labels<Label>, value: number) => void
-  /** Takes the series out; a later value begins it anew. */
+  /** Removes the series; a later value starts it anew. */
   readonly end: (labels: Labels<Label>) => void
 }
 export interface HistogramHandle<Label extends string> {
   readonly observe: (labels: Labels<Label>, value: number) => void
-  /** Takes the series out; a later value begins it anew. */
+  /** Removes the series; a later value starts it anew. */
   readonly end: (labels: Labels<Label>) => void
 }
 
-/** Joined to a series by its `role`, it tells which release shows a figure. */
+/** Joined to a series by its `role`, it shows which release a figure comes from. */
 export const buildInfo = defineGauge({
   name: "starling_build_info",
   help: "Always 1, for each role: the release and the commit that it runs; the commit is unknown outside images and checkouts.",
@@ -117,7 +117,7 @@ export class Metrics extends Context.Service<
     readonly text: Effect.Effect<string>
   }
 >()("starling/runtime/Metrics") {
-  /** The process' registry, with the present role as label. */
+  /** The process' registry, with the current role as label. */
   static readonly layer = Layer.effect(
     Metrics,
     Effect.gen(function* () {
@@ -179,14 +179,14 @@ const histogramOf = (registry: Registry, definition: HistogramDefinition) =>
   (registry.getSingleMetric(definition.name) ??
     new Histogram({ ...settings(registry, definition), buckets: [...definition.buckets] })) as Histogram
 
-// Ten thousand endpoints times a few outcomes; beyond that a label holds values that it should not.
+// Ten thousand endpoints times a few outcomes. Beyond that, a label holds values that it should not.
 const seriesMax = 50_000
 // A histogram's series is a dozen counters: at ten thousand of them a scrape is tens of megabytes.
 const histogramSeriesMax = 500
-// Series that nothing has happened to yet must neither take the room of others nor make a scrape long: 100 bytes each.
+// Series that have counted nothing yet must neither crowd out others nor make a scrape long: 100 bytes each.
 const zeroSeriesMax = 5_000
 
-/** Each combination of the known values, without the labels that are learned at run time. */
+/** Every combination of the known values, without the labels learned at run time. */
 const combinations = ({ labels, values }: CounterDefinition): ReadonlyArray<Readonly<Record<string, string>>> =>
   labels.reduce<ReadonlyArray<Readonly<Record<string, string>>>>(
     (made, label) => {
@@ -196,7 +196,7 @@ const combinations = ({ labels, values }: CounterDefinition): ReadonlyArray<Read
     [{}]
   )
 
-/** One handle for each metric: hot paths ask for it on every call, and what it takes out no other one keeps. */
+/** One handle per metric: hot paths ask for it on every call, and no second handle keeps what this one removes. */
 const oncePerName = <D extends MetricDefinition, A>(make: (definition: D) => A) => {
   const made = new Map<string, A>()
   return (definition: D): A => {
@@ -226,7 +226,7 @@ const children = <Child>(definition: MetricDefinition, role: string, metric: Lab
     return found
   }
   const end = (labels: Readonly<Record<string, string>>) => {
-    // One that was counted as `other` has no series of its own.
+    // A value that was counted as `other` has no series of its own.
     if (made.delete(key(labels))) metric.remove(role, ...definition.labels.map((label) => labels[label] ?? ""))
   }
   const has = (labels: Readonly<Record<string, string>>) => made.has(key(labels))

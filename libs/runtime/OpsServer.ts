@@ -1,10 +1,12 @@
 /**
- * The operators' endpoints of a process: `/metrics`, `/livez`, `/readyz`. Small and apart from the public APIs, on an
- * address of its own. It answers while everything else is still starting, or stuck. `/metrics` holds the figures of the
- * process' children and broker too; `/metrics?of=process` leaves them out.
  *
- * Figures that a process shows beside its own: those of its child processes and of its broker. They are joined to one
- * text, in which each metric is described once, as Prometheus' format wants it.
+ * The operators' endpoints of a process: `/metrics`, `/livez`, `/readyz`. Small, and separate from the public APIs, on
+ * an address of its own. It answers while everything else is still starting, or stuck. `/metrics` includes the figures
+ * of the process' children and broker; `/metrics?of=process` leaves them out.
+ *
+ * Figures that a process shows beside its own: those of its child processes and of its broker. They are joined into one
+ * text that describes each metric once, as Prometheus' format requires.
+ *
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -13,24 +15,24 @@ import { Health, type HealthReport } from "./Health.ts"
 import { Metrics } from "./Metrics.ts"
 import { faultOfHead } from "./request-head.ts"
 
-/** Figures in Prometheus' text format; empty when they cannot be had just now. */
+/** Figures in Prometheus' text format; empty while they are unavailable. */
 type Figures = Effect.Effect<string>
 
 /** A child process of this one. */
 export interface ChildProcess {
   readonly role: string
-  /** Where it shows its own metrics and readiness; undefined while it does not run. */
+  /** The address of its own metrics and readiness; undefined while it does not run. */
   readonly url: () => string | undefined
 }
 
 export class MetricsSources extends Context.Service<
   MetricsSources,
   {
-    /** Until the scope closes. `child`: the process whose figures they are. */
+    /** Shown until the scope closes. `child`: the process that the figures belong to. */
     readonly add: (figures: Figures, child?: ChildProcess) => Effect.Effect<void, never, Scope.Scope>
-    /** The child processes that run now. */
+    /** The child processes that are running. */
     readonly children: Effect.Effect<ReadonlyArray<{ readonly role: string; readonly url: string }>>
-    /** All that there are now, read side by side. */
+    /** All current figures, read concurrently. */
     readonly read: Effect.Effect<ReadonlyArray<string>>
   }
 >()("starling/runtime/MetricsSources") {
@@ -61,7 +63,7 @@ export class MetricsSources extends Context.Service<
   })
 }
 
-/** The text at an address of this machine; empty without an answer of status 200. */
+/** The text at an address on this machine; empty unless the status is 200. */
 export const figuresAt = (url: string): Figures =>
   textAt(url).pipe(
     Effect.map(({ status, text }) => (status === 200 ? text : "")),
@@ -70,7 +72,7 @@ export const figuresAt = (url: string): Figures =>
 
 const sampleLine = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+(?: \S+)?)$/u
 
-/** Puts a label on every series that has none of its name: processes tell no role with their own metrics. */
+/** Puts a label on every series that lacks it: processes do not put their role on their own metrics. */
 export const labelled = (text: string, label: string, value: string): string =>
   text
     .split("\n")
@@ -86,7 +88,7 @@ interface Family {
   readonly samples: Array<string>
 }
 
-/** One text of several. Each metric is described as where it comes first. Pure. */
+/** Joins several texts into one. Each metric keeps the description of its first occurrence. Pure. */
 export const joinFigures = (texts: ReadonlyArray<string>): string => {
   const families = new Map<string, Family>()
   for (const text of texts) {
@@ -109,7 +111,7 @@ export const joinFigures = (texts: ReadonlyArray<string>): string => {
   return [...families.values()].flatMap(({ described, samples }) => [...described, ...samples, ""]).join("\n")
 }
 
-// Within a scraper's patience, and more than a dispatcher of ten thousand endpoints shows: some twenty megabytes.
+// Within a scraper's timeout, and enough for a dispatcher of ten thousand endpoints: some twenty megabytes.
 const answerWithin = "2 seconds"
 const bytesMax = 64 * 1_024 * 1_024
 
@@ -118,7 +120,7 @@ export class NoAnswer extends Schema.TaggedError<NoAnswer>()("NoAnswer", {
   reason: Schema.String
 }) {}
 
-/** The text at an address, with whatever status it has. */
+/** The text at an address, whatever the status. */
 export const textAt = (url: string) =>
   Effect.gen(function* () {
     const failed = (cause: unknown) => new NoAnswer({ url, reason: String(cause) })
@@ -141,11 +143,11 @@ export const textAt = (url: string) =>
 
 export interface OpsServerOptions {
   readonly host: string
-  /** 0 takes any free port. */
+  /** 0 picks any free port. */
   readonly port: number
 }
 
-/** The address is taken, or may not be used. */
+/** The address is in use, or may not be used. */
 export class CannotListen extends Schema.TaggedError<CannotListen>()("CannotListen", {
   host: Schema.String,
   port: Schema.Int,

@@ -1,6 +1,6 @@
 /**
- * Removes secrets from a text: known values, then configured shapes, then well-known shapes. A redacted text passes
- * unchanged when it is redacted again, as far as the shapes allow.
+ * Removes secrets from a text: known values, then configured shapes, then well-known shapes. Redacting a redacted text
+ * again leaves it unchanged, as far as the shapes allow.
  */
 import { Context, Effect, Layer, Option, Result } from "effect"
 import type { RedactionPattern } from "#base"
@@ -51,12 +51,15 @@ export const makeRedact = (
 const withoutShape = (text: string, [name, pattern]: SecretShape) =>
   text.replace(pattern, (_secret: string, kept: string) => `${kept}[${name}]`)
 
-/** The name that replaces the secret, as `[name]`, and its shape; the shape's first group is kept: it tells the purpose. */
+/**
+ * The name that replaces the secret, as `[name]`, and its shape. The shape's first group is kept, because it shows the
+ * purpose.
+ */
 type SecretShape = readonly [name: string, pattern: RegExp]
 
-/** The order matters: a shape that contains others goes before them. */
+/** The order matters: a shape that contains others comes before them. */
 const wellKnownSecrets: ReadonlyArray<SecretShape> = [
-  // A block that is not closed is removed to the end, because all of the rest may belong to it.
+  // An unclosed block is removed to the end of the text, because all of the rest may belong to it.
   [
     "private-key",
     /()-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----|$)/gu
@@ -83,35 +86,36 @@ const wellKnownSecrets: ReadonlyArray<SecretShape> = [
 ]
 
 /**
- * Matches whatever one of the shapes matches. A body may have thousands of short literals, and to try each shape in turn
- * on each of them takes ten times as long.
+ * Matches whatever any of the shapes matches. A body can have thousands of short literals, and trying each shape in
+ * turn on each of them takes ten times as long.
  */
 const anySecret = new RegExp(wellKnownSecrets.map(([, pattern]) => pattern.source).join("|"), "iu")
 
-// The end of a long body may cut a secret in two, which no shape recognizes. No well-known secret is longer than this.
+// The end of a long body can cut a secret in two, and no shape recognizes a part. No well-known secret is longer than
+// this.
 const secretBytesMax = 4 * 1_024
 
 /** The value of such a key is a secret, whatever it looks like. */
 const secretKey = /(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)$/iu
 
-/** A literal that is not closed goes on to the end, so that no text is searched twice. */
+/** An unclosed literal extends to the end, so that no text is searched twice. */
 const literal = String.raw`"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)`
-/** A literal; with the colon after it, if it is a key; with its value, if that is a literal or a number. */
+/** A literal, with the colon after it if it is a key, and with its value if that is a literal or a number. */
 const literals = new RegExp(String.raw`(${literal})(?:(\s*:\s*)(${literal}|-?\d[\d.eE+-]*)?)?`, "gsu")
 
 const utf8 = new TextDecoder("utf-8", { fatal: false })
 const utf8Encoder = new TextEncoder()
 
 interface RedactedBody {
-  /** The very bytes that came, if they held no secret. */
+  /** The original bytes, if they held no secret. */
   readonly bytes: Uint8Array
   readonly isCut: boolean
 }
 
 /**
- * Removes secrets from the bytes of a message that failed to decode, so that an operator may still see its content:
+ * Removes secrets from the bytes of a message that failed to decode, so that an operator can still read its content.
  * JSON stays JSON of the same structure, numbers and blanks included; anything else is treated as text. Pure. Keeps at
- * most this many bytes, and redacts only these and as many more as a secret at the cut may need.
+ * most this many bytes, and redacts only these plus as many as a secret at the cut may need.
  */
 export const redactBody = (body: Uint8Array, redact: Redact, bytesMax: number): RedactedBody => {
   const window = body.subarray(0, bytesMax + secretBytesMax)
@@ -129,7 +133,7 @@ const redactText = (text: string, redact: Redact): string => {
     if (colon === undefined) return key
     return `${key}${colon}${value === undefined ? "" : redactedValue(value, first, redact)}`
   })
-  // In JSON a pattern across several literals would break the structure.
+  // In JSON, a pattern that spans several literals would break the structure.
   return isJson(text) ? clean : redact(clean)
 }
 
@@ -148,7 +152,7 @@ const redactedLiteral = (written: string, redact: Redact) =>
     }
   })
 
-/** None for a text that is no literal. */
+/** None for a text that is not a literal. */
 const textOf = (written: string): Option.Option<string> => Option.map(parsed(written), String)
 
 const parsed = (text: string): Option.Option<unknown> =>

@@ -1,16 +1,18 @@
 /**
- * Traces, when a collector is configured: sampled spans go to a bounded buffer and from there in batches to the
- * collector. A collector that is slow or away costs dropped spans, which are counted, and nothing else.
  *
- * Not by `effect/observability` (4.1.0): its exporter begins a request for every thousand spans, however many are on
- * their way, so that a slow collector costs memory without a bound. After a failure it drops the spans of a minute and
- * counts none of them. It encodes each span where the span ends, on the path of the request, with whole stack traces.
+ * Traces, when a collector is configured: sampled spans go to a bounded buffer and from there in batches to the
+ * collector. A slow or unavailable collector costs dropped spans, which are counted, and nothing else.
+ *
+ * Without `effect/observability` (4.1.0): its exporter begins a request for every thousand spans, however many are in
+ * flight, so a slow collector costs unbounded memory. After a failure it drops the spans of a minute and counts none of
+ * them. It encodes each span where the span ends, on the request's path, with full stack traces.
+ *
  */
 import { Cause, Context, Effect, Exit, Layer, Option, Queue, Schedule, Schema, Tracer } from "effect"
 import { defineCounter, Metrics } from "./Metrics.ts"
 import { Role } from "./host.ts"
 
-/** The collector did not accept a request. */
+/** The collector rejected a request. */
 export class OtlpRefused extends Schema.TaggedError<OtlpRefused>()("OtlpRefused", { reason: Schema.String }) {}
 
 /** How traces leave the process; the egress provides it. */
@@ -35,7 +37,7 @@ const batchSpans = 512
 const sendEvery = "5 seconds"
 
 export const Tracing = {
-  /** `sampleRatio`: the share of traces begun here that are kept, 0 to 1. A caller's decision takes precedence. */
+  /** `sampleRatio`: the share of traces started here that are kept, 0 to 1. A caller's decision takes precedence. */
   layer: (sampleRatio: number) =>
     Layer.effect(
       Tracer.Tracer,
@@ -94,7 +96,7 @@ class KeptSpan extends Tracer.NativeSpan {
 
 const kinds = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 } as const
 
-/** An ended span, or undefined while it runs. */
+/** An ended span; undefined while it runs. */
 const otlpSpan = (span: Tracer.NativeSpan): Record<string, unknown> | undefined => {
   if (span.status._tag !== "Ended") return undefined
   const { startTime, endTime, exit } = span.status
@@ -136,13 +138,13 @@ const attributeValue = (value: unknown) => {
   return { stringValue: typeof value === "string" ? value : (JSON.stringify(value) ?? String(value)) }
 }
 
-// The W3C trace context header, version 00; a newer one is read as far as 00 goes.
+// The W3C trace context header, version 00. A newer version is read as far as 00 goes.
 const pattern = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-|$)/u
 
 export const formatTraceparent = (span: Tracer.AnySpan): string =>
   `00-${span.traceId}-${span.spanId}-${span.sampled ? "01" : "00"}`
 
-/** The caller's span, or nothing for a header that is missing, malformed or all zeros. */
+/** The caller's span, or nothing if the header is missing, malformed or all zeros. */
 export const parseTraceparent = (header: string | undefined): Option.Option<Tracer.ExternalSpan> => {
   const found = pattern.exec(header ?? "")
   const [, traceId = "", spanId = "", flags = ""] = found ?? []
@@ -151,8 +153,8 @@ export const parseTraceparent = (header: string | undefined): Option.Option<Trac
 }
 
 /**
- * Runs in a span of that name, for what every call passes through: `Effect.fn` and `Effect.withSpan` also note where in
- * the program it was begun, which costs several times the span.
+ * Runs in a span of that name, for code that every call passes through. `Effect.fn` and `Effect.withSpan` also record
+ * where in the program the span was started, which costs several times the span.
  */
 export const inSpan =
   (name: string) =>

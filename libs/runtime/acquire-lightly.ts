@@ -1,6 +1,6 @@
 /**
  * Like `Effect.acquireRelease`, for a release that needs no service, on paths that every request takes. Effect's own
- * keeps the context for its release and merges it in again at the end: two copies of every service there is.
+ * keeps the context for its release and merges it back at the end: two copies of every service.
  */
 import { Effect, Scope } from "effect"
 

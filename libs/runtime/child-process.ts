@@ -1,12 +1,14 @@
 /**
- * A child process of the embedded kind. It has its own process group, so that Ctrl-C reaches us first and the child
- * stops last. It ends by SIGTERM, or by SIGKILL when it does not react, and a guard ensures that it never outlives us.
- * `node:child_process` and not `effect/process`: nothing streams, and a pid is all we need.
  *
- * A contained program that reads a stranger's file: a process group of its own that is killed whole with the scope,
+ * A child process of the embedded kind. It has its own process group, so that Ctrl-C reaches this process first and the
+ * child stops last. It is stopped by SIGTERM, then by SIGKILL if it does not react, and a guard ensures that it never
+ * outlives this process. `node:child_process` and not `effect/process`: nothing streams, and a pid is all we need.
+ *
+ * A contained program that reads an untrusted file: a process group of its own that is killed entirely with the scope,
  * limits on wall time, processor time, memory and output, a limit on the files that it writes, no input, nothing of our
- * environment, and a low priority. `sh` sets the limits of the system and becomes the program. The `try` and the
- * callbacks of `node:child_process` are fenced in here.
+ * environment, and a low priority. `sh` sets the system's limits and becomes the program. The `try` and the callbacks
+ * of `node:child_process` are confined to this file.
+ *
  */
 import { type ChildProcessByStdio, spawn } from "node:child_process"
 import { createServer } from "node:net"
@@ -18,18 +20,18 @@ import { Deferred, Effect, Option, Schema } from "effect"
 
 export interface Child {
   readonly pid: number
-  /** Completes with the reason when the process has ended, or could not be started. */
+  /** Completes with the reason once the process has ended, or could not be started. */
   readonly ended: Effect.Effect<string>
-  /** Returns when the process has ended; harmless when it already has. */
+  /** Returns once the process has ended; harmless if it already has. */
   readonly stop: Effect.Effect<void>
 }
 
-// The server flushes its store on SIGTERM, which takes milliseconds; a hanging server is killed.
+// The server flushes its store on SIGTERM, which takes milliseconds. A hanging server is killed.
 const stopPatience = "5 seconds"
 
 interface ChildOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>
-  /** Called with each line of the child's standard output; its standard error is then shared with ours. */
+  /** Called with each line of the child's standard output. Its standard error is then shared with ours. */
   readonly onLine?: (line: string) => void
 }
 
@@ -68,11 +70,11 @@ const script = 'read -r nothing; kill -TERM "$1" 2>/dev/null'
 
 /**
  * Ends the child `pid` when this process is gone, even by SIGKILL, until the returned function is called. A shell waits
- * at a pipe whose other end only this process holds, and the kernel closes that end whatever happens. The shell sends
- * only SIGTERM; a server that does not react is found by its pid file at the next start.
+ * at a pipe whose other end only this process holds, and the kernel closes that end in every case. The shell sends only
+ * SIGTERM; a server that does not react is found by its pid file at the next start.
  */
 const guard = (pid: number): (() => void) => {
-  // A session of its own, so that Ctrl-C and a closed terminal reach us and not the guardian.
+  // A session of its own, so that Ctrl-C and a closed terminal reach this process and not the guardian.
   const shell = spawn("/bin/sh", ["-c", script, "guardian", String(pid)], {
     detached: true,
     stdio: ["pipe", "ignore", "ignore"]
@@ -83,15 +85,15 @@ const guard = (pid: number): (() => void) => {
   return () => void shell.kill("SIGKILL")
 }
 
-// Without a shell there is no guardian, and the pid file alone remains.
+// Without a shell there is no guardian, only the pid file.
 const ignore = () => {}
 
-// More neighbours than a person starts by hand; beyond them something else is wrong.
+// More instances than a person starts by hand; beyond them something else is wrong.
 const triesMax = 100
 
 /**
- * A loopback port for a child that must be given one: `wanted` when it is free, else the next free one above; 0 takes
- * any. None when a hundred are taken.
+ * A loopback port for a child that must be given one: `wanted` if it is free, else the next free one above; 0 picks
+ * any. None when a hundred are in use.
  */
 export const freePort = Effect.fnUntraced(function* (wanted: number) {
   for (let port = wanted; port < wanted + triesMax && port <= 65_535; port++) {
@@ -112,9 +114,9 @@ const tryPort = (port: number) =>
     })
   })
 
-/** When a dead child is started again: at once after a while of life, ever later while it keeps dying. */
+/** When to restart a dead child: at once if it lived for a while, with growing delays while it keeps dying. */
 export interface Deaths {
-  /** Deaths in a row, each soon after the start before it. */
+  /** Deaths in a row, each soon after its start. */
   readonly quick: number
   readonly delayMs: number
 }
@@ -135,28 +137,28 @@ export const afterDeath = (before: Deaths, livedMs: number): Deaths => {
 export interface ContainedLimits {
   readonly wallMsMax: number
   readonly cpuSecondsMax: number
-  /** Limits address space, which is far more than the memory in use. */
+  /** Limits address space, which is far larger than the memory in use. */
   readonly memoryMegabytesMax: number
-  /** At one byte more the program is ended, and the output is cut there. */
+  /** One byte more ends the program, and the output is cut there. */
   readonly outputBytesMax: number
-  /** The largest file that it may write; default 0: it can write none. */
+  /** The largest file that it can write; default 0: none. */
   readonly fileKilobytesMax?: number
 }
 
 export interface ContainedRun {
   readonly output: Uint8Array
-  /** The first part of its standard error. */
+  /** The beginning of its standard error. */
   readonly stderr: string
   /**
-   * `ended` by itself, `crashed` by a signal of its own making; else the limit that ended it. Out of memory counts as
-   * an end of its own.
+   * `ended` by itself, or `crashed` by a signal that it caused; else the limit that ended it. Out of memory counts as
+   * `ended`.
    */
   readonly ending: "ended" | "crashed" | "output" | "wall_time" | "cpu_time"
   /** Null when a signal ended it. */
   readonly exitCode: number | null
 }
 
-/** The program is missing, or cannot be run. */
+/** The program is missing, or cannot be executed. */
 export class ProgramMissing extends Schema.TaggedError<ProgramMissing>()("ProgramMissing", {
   path: Schema.String,
   detail: Schema.String
@@ -168,7 +170,7 @@ export class ProgramMissing extends Schema.TaggedError<ProgramMissing>()("Progra
 
 const stderrCharactersMax = 65_536
 
-// A limit that a system does not know is left out: macOS has none on memory.
+// A limit that the system does not support is left out: macOS has none on memory.
 const limitingScript =
   'for limit in "-t $1" "-v $2" "-f $3" "-c 0"; do ulimit $limit 2>/dev/null || :; done; shift 3; exec nice -n 10 "$@"'
 
@@ -189,14 +191,14 @@ export const runContained = Effect.fn("runContained")(function* (
   })
 }, Effect.scoped)
 
-// A large model takes seconds to read. Address space is not limited: the runtime reserves plenty that it never uses.
+// A large model takes seconds to load. Address space is not limited: the runtime reserves plenty that it never uses.
 const trialLimits = { wallMsMax: 60_000, cpuSecondsMax: 60, memoryMegabytesMax: 1_048_576, outputBytesMax: 65_536 }
 
-/** Runs one of our own files: for a library that ends its whole process on a file that it cannot read. */
+/** Runs one of our own files, for a library that ends its entire process on a file that it cannot read. */
 export const runContainedFile = (entry: URL, parameter: string) =>
   runContained(execPath, [fileURLToPath(entry), parameter], trialLimits)
 
-/** The signals by which systems report that the processor time is spent. */
+/** The signals by which systems report that processor time is used up. */
 const fromLimit: ReadonlySet<string> = new Set(["SIGXCPU", "SIGKILL"])
 
 const nothing = { output: new Uint8Array(), stderr: "", exitCode: null } as const
@@ -246,7 +248,7 @@ const start = (program: string, parameters: ReadonlyArray<string>, limits: Conta
   })
   child.on("close", (exitCode, signal) => {
     state.hasClosed = true
-    // The exit codes of sh, or of nice in its place, for a program that is missing or may not be run.
+    // The exit codes of sh, or of nice in its place, for a program that is missing or cannot be executed.
     if (exitCode === 127 || exitCode === 126) {
       Deferred.doneUnsafe(run, Effect.fail(new ProgramMissing({ path: program, detail: lastLine(stderr) })))
       return
@@ -260,7 +262,7 @@ const start = (program: string, parameters: ReadonlyArray<string>, limits: Conta
 }
 
 const killGroup = ({ child, hasClosed }: Started) => {
-  // After the end, the number may belong to another process.
+  // After the process has ended, its pid can belong to another process.
   if (child.pid === undefined || hasClosed) return
   try {
     kill(-child.pid, "SIGKILL")

@@ -1,6 +1,6 @@
 /**
- * The process around the program: its environment, its streams, its signals and its end; the role of the running code,
- * and the addresses of its roles. Only this file and the `main.ts` files of libs and services touch the process.
+ * The process around the program: its environment, streams, signals and exit; the role of the running code; and the
+ * addresses of its roles. Only this file and the `main.ts` files of libs and services touch the process.
  */
 import { setFlagsFromString } from "node:v8"
 import { Context, Effect, Layer } from "effect"
@@ -11,7 +11,7 @@ export const writeStderr = (line: string) => void process.stderr.write(`${line}\
 
 export const hasTerminal = () => process.stderr.isTTY === true
 
-/** Whether colours are wanted on a terminal: https://no-color.org. */
+/** Whether a terminal should show colours: https://no-color.org. */
 export const wantsColours = () => (process.env["NO_COLOR"] ?? "") === "" && process.env["TERM"] !== "dumb"
 
 /** Completes at the first SIGTERM or SIGINT. A second one ends the process at once, with 130. */
@@ -43,20 +43,22 @@ export const watchForBugs = (log: (error: unknown) => void) => {
 export const exitProcess = (code: number): never => process.exit(code)
 
 /**
- * Lets the heap grow to twice the size after the last full collection before the next one. V8's default on a machine
- * with much memory is up to four times, so that a process with 90 MB of objects holds 350 MB for them.
  *
- * It also makes V8 allocate every object young. By default V8 allocates the objects of a place in the code old once
- * many of them have lived long. At a place that each request passes, such an object keeps its request's other objects
+ * Lets the heap grow to twice its size after the last full collection before the next one. V8's default on a machine
+ * with much memory is up to four times, so a process with 90 MB of objects holds 350 MB for them.
+ *
+ * It also makes V8 allocate every object young. By default V8 allocates the objects of a call site old once many of
+ * them have lived long. At a call site that each request passes, such an object keeps its request's other objects alive
  * until the next full collection. An unpaid call of the gateway left 5 kB behind that way, and 150 bytes without it;
  * the quick collections took twice as long.
+ *
  */
 export const tuneCollector = () => {
   setFlagsFromString("--heap-growing-percent=100")
   setFlagsFromString("--no-allocation-site-pretenuring")
 }
 
-/** Only `main.ts` files fill it; all other code reads it here. */
+/** Only `main.ts` files set it; all other code reads the environment here. */
 export const Environment = Context.Reference<Readonly<Record<string, string | undefined>>>(
   "starling/runtime/Environment",
   { defaultValue: () => ({}) }
@@ -71,7 +73,7 @@ export class Addresses extends Context.Service<
   {
     readonly add: (role: string, url: string) => Effect.Effect<void>
     readonly all: Effect.Effect<ReadonlyMap<string, string>>
-    /** Of one role, for what each call asks. */
+    /** The address of one role, for code that every call runs. */
     readonly of: (role: string) => string | undefined
   }
 >()("starling/runtime/Addresses") {

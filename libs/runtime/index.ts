@@ -1,4 +1,4 @@
-/** The runtime: the parts that every role needs to be run, watched and stopped. */
+/** The runtime: what every role needs to run, to be monitored and to stop. */
 export { acquireLightly } from "./acquire-lightly.ts"
 export {
   afterDeath,

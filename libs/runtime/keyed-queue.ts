@@ -1,14 +1,14 @@
-/** Work on one key at a time, first come first served. A key without work is dropped. */
+/** Runs work on one key at a time, first come, first served. An idle key is dropped. */
 import { Effect, Semaphore } from "effect"
 
 interface KeyedQueue {
-  /** `whenFull` runs instead of the work when too many wait for that key already. */
+  /** `whenFull` runs instead of the work when too many already wait for that key. */
   readonly run: <A, E, R, B, E2, R2>(
     key: string,
     whenFull: Effect.Effect<B, E2, R2>,
     work: Effect.Effect<A, E, R>
   ) => Effect.Effect<A | B, E | E2, R | R2>
-  /** Nothing of that key is at work or waits. */
+  /** No work for that key runs or waits. */
   readonly isIdle: (key: string) => boolean
 }
 
@@ -17,7 +17,7 @@ interface Line {
   present: number
 }
 
-/** `waitingMax`: per key, including the one at work. */
+/** `waitingMax`: per key, including the running one. */
 export const keyedQueue = (waitingMax: number): KeyedQueue => {
   const lines = new Map<string, Line>()
   const enter = (key: string) => {

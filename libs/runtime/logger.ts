@@ -1,7 +1,7 @@
 /**
- * One line per log entry on stderr (stdout belongs to a command's answer): JSON for machines, or short text for people,
- * in colours where they are shown. Secrets are removed from every line. An entry of more than 8,192 characters is
- * shortened field by field, so that it stays an object, and says so.
+ * One line per log entry on stderr (stdout is for a command's answer): JSON for machines, or short text for people, in
+ * colours where they are shown. Secrets are removed from every line. An entry of more than 8,192 characters is
+ * shortened field by field, so that it stays an object, and is marked as shortened.
  */
 import { styleText } from "node:util"
 import { Cause, Context, Logger, type LogLevel, References, Tracer } from "effect"
@@ -15,9 +15,9 @@ export type LogFormat = "json" | "pretty" | "coloured"
 export const logFormatVariable = "STARLING_LOG_FORMAT"
 
 export interface LogFormatFacts {
-  /** The variable's value, if it is set. */
+  /** The variable's value, if set. */
   readonly asked: string | undefined
-  /** The format of a program that has one for every reader. */
+  /** The format of a program that uses one for every reader. */
   readonly own?: LogFormat | undefined
   readonly hasTerminal: boolean
   readonly wantsColours: boolean
@@ -32,7 +32,7 @@ export const chosenFormat = ({ asked = "", own, hasTerminal, wantsColours }: Log
 }
 
 const lineCharactersMax = 8_192
-// The length of a field in a line that is too long. A cause with a long chain begins with the important part.
+// The length of a field in a line that is too long. A cause with a long chain has the important part first.
 const messageCharactersMax = 1_024
 const errorCharactersMax = 3_072
 const annotationsMax = 12
@@ -64,7 +64,7 @@ const jsonLine = (entry: Entry, redact: (text: string) => string) => {
   const whole = { ...head, message, ...traceOf(entry), ...annotations, ...(error === "" ? {} : { error }) }
   const line = printable(redact(safeJson(whole)))
   if (line.length <= lineCharactersMax) return line
-  // Redaction comes before the cut: no pattern finds half a secret.
+  // Redaction comes before the cut: no pattern matches half a secret.
   const short = (text: string, charactersMax: number) => cut(redact(text), charactersMax)
   const notes = Object.entries(annotations).slice(0, annotationsMax)
   const shortened = JSON.stringify({
@@ -92,7 +92,7 @@ const colourOf = (level: LogLevel.LogLevel): Colour => {
 
 const textLine = (entry: Entry, redact: (text: string) => string, paint: Paint) => {
   const { messages, causes } = split(entry)
-  // Each part is coloured by itself: the line is cut before, because a colour without its end would run on.
+  // Each part is coloured separately. The line is cut first, because a colour without its end would run on.
   let left = lineCharactersMax
   const shown = (text: string) => {
     const part = cut(printable(redact(text)), left)
@@ -121,7 +121,7 @@ const split = (entry: Entry) => {
   return { messages: parts.filter((part) => !Cause.isCause(part) && !(part instanceof Error)), causes }
 }
 
-// Tagged errors carry their facts in fields; without a message these are all there is.
+// Tagged errors carry their facts in fields; without a message these are all they have.
 const detailOf = (error: Error) => (error.message === "" ? plain({ ...error }) : "")
 
 const traceOf = (entry: Entry) => {

@@ -1,7 +1,7 @@
 /**
- * How late the timers of this process fire, because of a busy processor or an event loop that was held up. `ownStall`
- * judges a peer's silence with it: a process that stood still itself takes no peer for silent. `loopLateness` gives the
- * present lateness to roles that take on work.
+ * How late the timers of this process fire, because of a busy processor or a blocked event loop. `ownStall` uses it to
+ * judge a peer's silence: a process that stalled itself does not take a peer for silent. `loopLateness` gives the
+ * current lateness to roles that take on work.
  */
 import { Clock, Effect, Schedule } from "effect"
 
@@ -16,27 +16,25 @@ const lateness = (tickMs: number, startedAtMs: number) => {
 }
 
 /**
- * Silence counts only time in which this process could have heard something. A process that has just woken judges no
- * peer, because it has not yet read what came meanwhile. Each watcher has an instance of its own, ticked where it reads
+ * Silence counts only time in which this process could have received something. A process that has just resumed judges
+ * no peer, because it has not yet read what arrived meanwhile. Each watcher has its own instance, ticked where it reads
  * its messages. Pure except for its state.
  */
 export interface OwnStall {
   /** Called at each tick. */
   readonly tick: (nowMs: number) => void
-  /**
-   * The present time on a clock that stands still while this process does: `heardAt` of `isSilent` is on this clock.
-   */
+  /** The current time on a clock that stops while this process stalls: `heardAt` of `isSilent` is on this clock. */
   readonly awakeMs: (nowMs: number) => number
-  /** Whether a peer that was heard at `heardAtMs` of the waking clock counts as gone. */
+  /** Whether a peer last heard at `heardAtMs` of the awake clock counts as gone. */
   readonly isSilent: (heardAtMs: number, silenceMsMax: number, nowMs: number) => boolean
 }
 
-// A timer is late by some milliseconds on any machine; a tick that is later than this followed a stall.
+// A timer is some milliseconds late on any machine; a tick later than this followed a stall.
 const punctualMs = 50
-// A cause of our stall may stall others on the same machine a little later: the allowance halves with each punctual
-// tick.
+// What stalled this process may stall others on the same machine a little later: the allowance halves with each
+// punctual tick.
 const allowanceFading = 0.5
-// A peer that is gone is given up in the end, however slow we are ourselves.
+// A peer that is gone is declared gone eventually, however slow this process is.
 const allowanceMsMax = 3_000
 
 export const ownStall = (tickMs: number, startedAtMs: number): OwnStall => {
@@ -58,10 +56,10 @@ export const ownStall = (tickMs: number, startedAtMs: number): OwnStall => {
 }
 
 const everyMs = 100
-// The worst lateness is remembered for a few ticks: a stall that has just ended announces the next one.
+// The worst lateness is remembered for a few ticks: a stall that has just ended often precedes the next one.
 const worstFading = 0.7
 
-/** Milliseconds, the worst of the last moments; measured for as long as the scope lives. */
+/** In milliseconds, the worst of the last moments; measured while the scope is open. */
 export const loopLateness = Effect.gen(function* () {
   const clock = yield* Clock.Clock
   const lateAt = lateness(everyMs, clock.currentTimeMillisUnsafe())

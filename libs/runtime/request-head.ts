@@ -1,6 +1,6 @@
 /**
- * What node takes in the head of a request, and HTTP does not: headers that are one value, given twice. Of some of them
- * node keeps the first without a word, where a proxy in front may have judged by the last. Pure.
+ * What node accepts in the head of a request and HTTP does not: single-valued headers given twice. Of some of them node
+ * silently keeps the first, while a proxy in front may have judged by the last. Pure.
  */
 import type { IncomingMessage } from "node:http"
 
@@ -14,7 +14,7 @@ const single: ReadonlySet<string> = new Set([
   "proxy-authorization"
 ])
 
-/** Undefined for a head that says each of them at most once, and whom it is for. */
+/** Undefined for a head that has each of them at most once, and has a Host. */
 export const faultOfHead = ({
   rawHeaders,
   httpVersionMajor,

@@ -1,7 +1,7 @@
 /**
- * Runs a program until it is told to stop: builds its layers, waits for a signal, drains, closes the layers in reverse,
- * and exits with 0, also when the signal comes during the start. A wrong configuration exits with 78, any other failed
- * start with 1.
+ * Runs a program until it is asked to stop: builds its layers, waits for a signal, drains, closes the layers in
+ * reverse, and exits with 0, even if the signal comes during startup. An invalid configuration exits with 78, any other
+ * failed start with 1.
  */
 import { Cause, Effect, Exit, Fiber, Layer, Logger, References, Result, Scope } from "effect"
 import { InvalidConfiguration } from "./InvalidConfiguration.ts"
@@ -21,28 +21,28 @@ import { Health } from "./Health.ts"
 import { chosenFormat, lineLogger, type LogFormat, logFormatVariable } from "./logger.ts"
 
 export interface ProgramOptions<A, E> {
-  /** The whole program. It must provide `Drain` and `Health`. */
+  /** The entire program. It must provide `Drain` and `Health`. */
   readonly layer: Layer.Layer<A | Drain | Health, E>
-  /** The format unless the variable sets another one; by default text on a terminal, JSON elsewhere. */
+  /** The format unless the variable sets another; by default text on a terminal, JSON elsewhere. */
   readonly format?: LogFormat
-  /** Called when the layer is built, with its services. */
+  /** Called once the layer is built, with its services. */
   readonly onReady?: Effect.Effect<void, never, A | Drain | Health>
 }
 
-/** The exit code of a wrong configuration, as sysexits.h has it. */
+/** The exit code of an invalid configuration, per sysexits.h. */
 const configurationExitCode = 78
 
-// The time that a close may take after the drain's 30 s; a deployment kills after 45.
+// How long closing can take after the drain's 30 s; a deployment kills after 45.
 const closeMsMax = 10_000
 
 const formatAsked = () => hostEnvironment()[logFormatVariable]
 const formatHere = (own?: LogFormat) =>
   chosenFormat({ asked: formatAsked(), own, hasTerminal: hasTerminal(), wantsColours: wantsColours() })
 
-/** The format of the program's children, whose lines stand among its own. */
+/** The format of the program's children, whose lines are interleaved with its own. */
 export const logFormatOfChildren = () => (formatHere() === "json" ? "json" : "text")
 
-/** Never returns. It is the last line of a `main.ts`. */
+/** Never returns. The last line of a `main.ts`. */
 export const runProgram = <A, E>(options: ProgramOptions<A, E>): void => {
   tuneCollector()
   const format = formatHere(options.format)
@@ -57,7 +57,7 @@ export const runProgram = <A, E>(options: ProgramOptions<A, E>): void => {
     }
     const scope = yield* Scope.make()
     const stopping = yield* Effect.forkChild(stopSignal)
-    // A start may wait for a broker without end, and a part of it may be uninterruptible.
+    // Startup may wait for a broker indefinitely, and a part of it may be uninterruptible.
     const building = yield* Effect.forkDetach(Layer.buildWithScope(options.layer, scope))
     const built = yield* Effect.raceFirst(Fiber.await(building), Effect.as(Fiber.await(stopping), undefined))
     if (built === undefined) {

@@ -1,6 +1,6 @@
 /**
- * Secrets of this process, registered so that no log line can show one: the logger replaces each by `<redacted>`. Texts
- * shorter than six characters are not registered; replacing them would garble everything.
+ * Secrets of this process, registered so that no log line can show one: the logger replaces each with `<redacted>`.
+ * Texts shorter than six characters are not registered, because replacing them would garble everything.
  */
 import { Context, Effect } from "effect"
 import { type Fault, type SecretFault, secretFault, type SecretKind } from "#base"
@@ -17,11 +17,11 @@ export const makeSecrets = (): KnownSecrets => {
   const known = new Set<string>()
   return {
     add: (given) => {
-      // Who shows it may well leave out a line break at its end.
+      // Whoever prints it may leave out a trailing line break.
       const secret = given.trim()
       if (secret.length < charactersMin) return
       known.add(secret)
-      // The secret's form in a line of JSON, when it contains a quote or a backslash.
+      // The secret as it appears in a line of JSON, if it contains a quote or a backslash.
       known.add(JSON.stringify(secret).slice(1, -1))
     },
     redact: (text) => {
@@ -38,7 +38,7 @@ export const Secrets = Context.Reference<KnownSecrets>("starling/runtime/Secrets
   defaultValue: () => processSecrets
 })
 
-/** Why a variable gives no secret, or a bad one of its kind; undefined when it gives a good one. Pure. */
+/** Why a variable holds no secret, or an invalid one of its kind; undefined if it is valid. Pure. */
 export const variableFault = (
   environment: Readonly<Record<string, string | undefined>>,
   variable: string,
@@ -52,8 +52,8 @@ export const variableFault = (
 }
 
 /**
- * A secret whose variable the configuration names, kept out of all logs. One that is missing, or is none, stops the
- * start: messages would leave unsigned, or signed with a key that everybody has. The report of the start names a bad one.
+ * A secret whose variable the configuration names, kept out of all logs. A missing or invalid one stops the start:
+ * messages would go out unsigned, or signed with a key that everybody knows. The startup report names an invalid one.
  */
 export const secretFromEnv = Effect.fnUntraced(function* ({
   variable,
@@ -71,7 +71,7 @@ export const secretFromEnv = Effect.fnUntraced(function* ({
 
 interface NamedSecret {
   readonly variable: string
-  /** The key of the configuration that names it. */
+  /** The configuration key that names it. */
   readonly path: string
   readonly kind: SecretKind
 }
