@@ -1,7 +1,7 @@
 /**
- * The egress client calls HTTP/1.1 receivers over pools of kept-alive connections, follows no redirects, and never
- * sends a second request on a connection before the first is answered. Pools are made per lane and origin and bounded
- * in number; the least recently used one is closed for a new one. Traces leave by such a client, too.
+ * The egress client calls HTTP/1.1 receivers over pools of kept-alive connections. It follows no redirects, and never
+ * sends a second request on a connection before the first is answered. Pools are per lane and origin and bounded in
+ * number; the least recently used one is closed to make room. Traces also leave through such a client.
  */
 import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import type { Socket } from "node:net"
@@ -31,14 +31,14 @@ export const egressMetrics = [socketsOpened, refusals]
 
 export interface EgressClient {
   readonly request: (request: EgressRequest) => Effect.Effect<EgressResponse, EgressError>
-  /** The answer's head; its body is read as it is pulled. The call is cut when the scope closes. */
+  /** The answer's head; its body is read as it is pulled. Closing the scope cuts the call. */
   readonly stream: (request: EgressStreamRequest) => Effect.Effect<EgressStream, EgressError, Scope.Scope>
 }
 
 interface ClientOptions {
   /** Names the use in metrics. */
   readonly use: string
-  /** Networks that are allowed although they are not public; only an untrusted client uses it. */
+  /** Networks that are allowed although they are not public; only an untrusted client uses them. */
   readonly allowCidrs: ReadonlyArray<string>
   readonly isGuarded: boolean
   readonly connectionsPerLaneMax: number
@@ -50,7 +50,7 @@ interface ClientOptions {
 
 type UntrustedOptions = Omit<ClientOptions, "isGuarded">
 
-/** For URLs that other people chose: webhook receivers, images. Every connection is guarded. */
+/** For URLs that outsiders choose: webhook receivers, images. Every connection is guarded. */
 export class UntrustedHttp extends Context.Service<
   UntrustedHttp,
   { readonly open: (options: UntrustedOptions) => Effect.Effect<EgressClient, InvalidCidr, Scope.Scope> }
@@ -68,8 +68,8 @@ export class UntrustedHttp extends Context.Service<
 type ConfiguredOptions = Omit<ClientOptions, "isGuarded" | "allowCidrs">
 
 /**
- * For URLs that the operator configured: upstreams, chains, collectors. Deadlines and caps as everywhere, but no
- * address guard, because these hosts may stand on private networks.
+ * For URLs that the operator configured: upstreams, chains, collectors. The usual deadlines and caps, but no address
+ * guard, because these hosts can be on private networks.
  */
 export class ConfiguredHttp extends Context.Service<
   ConfiguredHttp,
@@ -82,7 +82,7 @@ export class ConfiguredHttp extends Context.Service<
         open: (options) =>
           openClient({ ...options, isGuarded: false, allowCidrs: [] }).pipe(
             Effect.provideService(Metrics, metrics),
-            // Without networks none can be unreadable.
+            // Without networks, none can be unreadable.
             Effect.orDie
           )
       })
@@ -123,9 +123,9 @@ interface Lanes {
   readonly byKey: Map<string, Route>
 }
 
-// Below the idle time of common servers (Node 5 s, nginx 75 s), so that we hang up first.
+// Below the idle timeout of common servers (Node 5 s, nginx 75 s), so that this side hangs up first.
 const keepAliveMs = 4_000
-// A busy connection is left so soon for a new one: names move, and most may be remembered for a minute.
+// A busy connection is replaced after this long: names move, and most may be cached for a minute.
 const connectionMsMax = 60_000
 // Servers behind proxies that add cookies and policies send tens of kB.
 const headerBytesMax = 64 * 1_024
@@ -176,8 +176,8 @@ const poolOptions = {
 }
 
 /**
- * Finds the socket that a request leaves on: the client library tells of it on a channel, just after `onRequestStart` and
- * within the same call.
+ * Finds the socket that a request leaves on: the client library announces it on a channel, just after `onRequestStart`
+ * and within the same call.
  */
 const socketFinder = Effect.gen(function* () {
   const used = new WeakSet<Socket>()
@@ -202,7 +202,7 @@ const routeOf = (lanes: Lanes, request: LaneRequest, { origin }: Target) => {
   const key = request.lane === undefined ? origin : `${request.lane} ${origin}`
   const known = byKey.get(key)
   const found = known ?? makePool(origin, request.connectionsMax ?? options.connectionsPerLaneMax)
-  // Set again, so that the map's order is the order of last use.
+  // Set again, so that the map stays in order of last use.
   if (known !== undefined && byKey.size < options.lanesMax) return found
   byKey.delete(key)
   byKey.set(key, found)

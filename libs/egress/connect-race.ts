@@ -1,7 +1,7 @@
 /**
- * The first connection to any of a name's addresses, as RFC 8305 says: the families in turn, each attempt a moment after
- * the one before or as soon as that has failed, and none ends before another has won. So neither a family without a route
- * nor a slow handshake costs more than a moment.
+ * The first connection to any of a name's addresses, per RFC 8305: the families take turns, each attempt starts a
+ * moment after the previous one or as soon as that has failed, and none ends before another has won. So neither a
+ * family without a route nor a slow handshake costs more than a moment.
  */
 import { connect, type Socket } from "node:net"
 import { ConnectFailed } from "./errors.ts"
@@ -17,12 +17,12 @@ interface Race {
   readonly done: (error: Error | null, socket: Socket | null) => void
 }
 
-// RFC 8305 recommends it.
+// The value that RFC 8305 recommends.
 const nextAfterMs = 250
-// A name with more addresses serves some of them as well as all.
+// If a name has more addresses, a few of them do as well as all.
 const attemptsMax = 8
 
-/** Ends what is still trying; gives what became of each attempt. */
+/** Ends the attempts still running; returns the outcome of each. */
 type GiveUp = () => string
 
 export const connectFirst = ({ addresses, port, done }: Race): GiveUp => {
@@ -63,7 +63,7 @@ export const connectFirst = ({ addresses, port, done }: Race): GiveUp => {
   return giveUp
 }
 
-// As the client library makes its own.
+// As the client library creates its own.
 const socketOptions = {
   highWaterMark: 64 * 1_024,
   keepAlive: true,
@@ -72,7 +72,7 @@ const socketOptions = {
   autoSelectFamily: false
 }
 
-/** One of each family in turn, beginning with the resolver's first. */
+/** Alternates families, starting with the resolver's first. */
 const inTurn = (addresses: ReadonlyArray<ResolvedAddress>) => {
   const first = addresses.filter(({ family }) => family === addresses[0]?.family)
   const second = addresses.filter(({ family }) => family !== addresses[0]?.family)

@@ -1,7 +1,7 @@
 /**
- * The connector makes connections, and has the address guard check three times: a literal address before anything else,
- * every address that a name resolves to (only allowed ones are tried), and the address that the socket really has. A
- * connection stays pinned to its address for its life, so that a later change of the name has no effect on it.
+ * The connector opens connections, and has the address guard check three times: a literal address before anything else,
+ * every address that a name resolves to (only allowed ones are tried), and the address that the socket actually has. A
+ * connection stays pinned to its address for life, so a later change of the name does not affect it.
  */
 import { lookup as systemLookup } from "node:dns"
 import { isIP, type Socket } from "node:net"
@@ -12,14 +12,14 @@ import { AddressRefused, ConnectFailed } from "./errors.ts"
 import type { AddressGuard } from "./guard.ts"
 
 interface ConnectorOptions {
-  /** Without one nothing is guarded. */
+  /** Without one, nothing is guarded. */
   readonly guard: AddressGuard | undefined
   readonly resolve: Resolve
   /** From the name's resolution to the end of the TLS handshake. */
   readonly connectTimeoutMs: number
   readonly onOpened: () => void
   readonly onRefused: (range: string) => void
-  /** PEM certificates that are trusted, in place of the system's. */
+  /** Trusted PEM certificates, in place of the system's. */
   readonly trusted?: string | undefined
   /** Our own certificate and its key, as PEM, for servers that ask for one. */
   readonly identity?: TlsIdentity | undefined
@@ -58,7 +58,7 @@ export const guardedConnector = (options: ConnectorOptions): buildConnector.conn
       isOver
         ? undefined
         : end(new ConnectFailed(`no connection within ${options.connectTimeoutMs} ms: ${giveUp()}`), null)
-    // After a stall of this process the connections that came meanwhile are seen first.
+    // After a stall of this process, connections that were established meanwhile are handled first.
     const timer = setTimeout(() => setImmediate(tooLate), options.connectTimeoutMs)
 
     const connected = (plain: Socket) => {
@@ -102,7 +102,7 @@ const refusing =
 
 type Addressed = (error: Error | null, allowed: ReadonlyArray<ResolvedAddress>) => void
 
-/** The addresses of a host that may be called. */
+/** The addresses of a host that can be called. */
 const addressesOf = (
   host: string,
   { resolve, refusalOf }: { readonly resolve: Resolve; readonly refusalOf: RefusalOf },
@@ -122,13 +122,13 @@ const addressesOf = (
 }
 
 /**
- * A client has to take a 100 that it did not ask for (RFC 9110, 15.2), and the client library hangs up on one. Its parser
- * is given a 102 in its place, which it takes. Node's own client takes a 100, at more than twice the processor's time.
+ * A client must accept a 100 that it did not ask for (RFC 9110, 15.2), and the client library hangs up on one. Its
+ * parser gets a 102 instead, which it accepts. Node's own client accepts a 100, at more than twice the processor time.
  */
 const takeContinue = (socket: Socket) => {
   const slot = Object.getOwnPropertySymbols(socket).find(({ description }) => description === "parser")
   const parser = slot === undefined ? undefined : (socket as unknown as Record<symbol, Parser | null>)[slot]
-  // The socket was given up meanwhile.
+  // The socket was abandoned meanwhile.
   if (parser === undefined || parser === null) return
   const complete = parser.onHeadersComplete
   parser.onHeadersComplete = (status, upgrade, isKeptAlive) =>

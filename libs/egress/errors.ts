@@ -1,10 +1,10 @@
 /**
- * Why a call has no answer, by the caller's next step: `AddressRefused` and `InvalidUrl` are the configuration's fault,
- * and waiting does not help; the other two may pass.
+ * Why a call has no answer, by the caller's next step: `AddressRefused` and `InvalidUrl` are configuration errors, and
+ * waiting does not help; the other two may pass.
  */
 import { Schema } from "effect"
 
-/** The host is, or resolves only to, an address that may not be called. */
+/** The host is, or resolves only to, an address that must not be called. */
 export class AddressRefused extends Schema.TaggedError<AddressRefused>()("AddressRefused", {
   host: Schema.String,
   address: Schema.String,
@@ -16,7 +16,7 @@ export class AddressRefused extends Schema.TaggedError<AddressRefused>()("Addres
   }
 }
 
-/** The whole call, from name resolution to the last byte, took longer than it may. */
+/** The entire call, from name resolution to the last byte, took longer than allowed. */
 export class DeadlineExceeded extends Schema.TaggedError<DeadlineExceeded>()("DeadlineExceeded", {
   phase: Schema.Literals(["connect", "headers", "body"]),
   deadlineMs: Schema.Finite,
@@ -27,7 +27,7 @@ export class DeadlineExceeded extends Schema.TaggedError<DeadlineExceeded>()("De
   }
 }
 
-/** No connection was made, or it broke. */
+/** The connection failed or broke. */
 export class Unreachable extends Schema.TaggedError<Unreachable>()("Unreachable", {
   reason: Schema.Literals(["dns", "connect", "tls", "reset", "protocol"]),
   detail: Schema.String
@@ -47,7 +47,7 @@ export class InvalidUrl extends Schema.TaggedError<InvalidUrl>()("InvalidUrl", {
   }
 }
 
-/** A network in AllowCidrs cannot be read. */
+/** A network in AllowCidrs is malformed. */
 export class InvalidCidr extends Schema.TaggedError<InvalidCidr>()("InvalidCidr", {
   use: Schema.String,
   cidrs: Schema.Array(Schema.String)
@@ -57,7 +57,7 @@ export class InvalidCidr extends Schema.TaggedError<InvalidCidr>()("InvalidCidr"
   }
 }
 
-/** The caller took it back before any byte was sent. */
+/** The caller withdrew it before any byte was sent. */
 export class Withdrawn extends Schema.TaggedError<Withdrawn>()("Withdrawn", {}) {
   override get message() {
     return "taken back before it was sent"
@@ -66,7 +66,7 @@ export class Withdrawn extends Schema.TaggedError<Withdrawn>()("Withdrawn", {}) 
 
 export type EgressError = AddressRefused | DeadlineExceeded | Unreachable | InvalidUrl | Withdrawn
 
-/** No bytes came for too long, between the headers and the first byte or between two chunks. */
+/** No bytes arrived for too long, between the headers and the first byte or between two chunks. */
 export class Stalled extends Schema.TaggedError<Stalled>()("Stalled", {
   stallMs: Schema.Finite,
   bytesBefore: Schema.Int
@@ -87,11 +87,11 @@ export class ResponseTooLarge extends Schema.TaggedError<ResponseTooLarge>()("Re
 
 /**
  * Why a streamed answer broke off, beside the failures of any call. A `DeadlineExceeded` of phase `body` is the total
- * deadline here; its other two phases are the deadline to the headers.
+ * deadline; the other two phases are the deadline for the headers.
  */
 export type StreamError = EgressError | Stalled | ResponseTooLarge
 
-/** No connection came about: what became of each address. */
+/** No connection succeeded: the outcome for each address. */
 export class ConnectFailed extends Error {}
 
 const tlsCode = /CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO_VERIFY/u

@@ -1,9 +1,11 @@
 /**
- * One request and its answer over a pool: total deadline, capped body, prompt cancellation. It uses callbacks and a
- * plain timer, because it runs ten thousand times a second; nothing else may be in this file.
  *
- * A receiver may hang up on an idle connection just as a request leaves on it. Where the caller says that its request may
+ * One request and its answer over a pool: total deadline, capped body, prompt cancellation. It uses callbacks and a
+ * plain timer, because it runs ten thousand times a second; nothing else belongs in this file.
+ *
+ * A receiver may hang up on an idle connection just as a request leaves on it. If the caller allows its request to
  * arrive twice, and no byte of an answer came, it is sent once more at once, on a connection of its own.
+ *
  */
 import type { Socket } from "node:net"
 import { Effect } from "effect"
@@ -18,18 +20,20 @@ export interface EgressRequest {
   readonly body: Uint8Array | null
   /** From name resolution to the last byte. */
   readonly deadlineMs: number
-  /** How much of the answer is read; a longer one closes the connection. */
+  /** How many bytes of the answer are read; a longer one closes the connection. */
   readonly responseBytesMax: number
-  /** Requests of one lane share connections, so a hanging lane holds up no other. Default: one per origin. */
+  /** Requests of one lane share connections, so a hanging lane does not hold up another. Default: one per origin. */
   readonly lane?: string
   readonly connectionsMax?: number
-  /** Asked right before the bytes go to a connected socket; on false nothing goes, and the request is `Withdrawn`. */
+  /**
+   * Called right before the bytes go to a connected socket. If false, nothing is sent, and the request is `Withdrawn`.
+   */
   readonly mayLeave?: () => boolean
-  /** Called when the bytes go to a connected socket; once, also for a request that is sent again. */
+  /** Called when the bytes go to a connected socket; only once, even if the request is sent again. */
   readonly onLeave?: () => void
-  /** The receiver recognises a request that arrives twice. */
+  /** The receiver recognizes a request that arrives twice. */
   readonly isRepeatable?: boolean
-  /** The answer's head is what counts: a body that breaks off, or ends too late, is `truncated` and no failure. */
+  /** Only the answer's head matters: a body that breaks off, or ends too late, is `truncated` and not a failure. */
   readonly isHeadEnough?: boolean
 }
 
@@ -38,7 +42,7 @@ export interface Route {
   readonly pool: Pool
   /** A pool of one new connection, to be closed. */
   readonly newPool: () => Pool
-  /** Asked as the head of a request is written: which socket has it. */
+  /** Called as the head of a request is written, with the socket that carries it. */
   readonly onSocket: (found: (socket: Socket, isReused: boolean) => void) => void
 }
 
@@ -52,12 +56,12 @@ export interface EgressResponse {
 
 class Cancelled extends Error {}
 
-// One for all: Node writes the stack of each error that closes a socket, which costs more than the closing.
+// One for all: Node captures the stack of each error that closes a socket, which costs more than the closing.
 const cancelled = new Cancelled("the request was given up")
 
 /**
- * The deadlines of a receiver that hangs pass together, and each costs half a millisecond or more: a socket to close, an
- * error, and what its caller does next. One is told each turn, or a few, so that other requests go on in between.
+ * The deadlines of a hanging receiver pass together, and each costs half a millisecond or more: a socket to close, an
+ * error, and its caller's next step. One or a few are handled per turn, so that other requests proceed in between.
  */
 const overdue = () => {
   const waiting: Array<Overdue> = []
@@ -88,7 +92,7 @@ interface Overdue {
 }
 
 const turnMs = 4
-// Those who wait are spread over about so long; a crowd is told as fast as the processor lets it.
+// Overdue calls are spread over about this share of their deadline; a crowd is handled as fast as the processor allows.
 const lateShareMax = 0.1
 const lateMsMax = 1_000
 const toldAtOnceMax = 32
@@ -164,13 +168,13 @@ export const exchange = (route: Route, target: Target, request: EgressRequest) =
     })
   })
 
-/** Whether nothing was said on a connection that served before, since now. */
+/** Whether a reused connection has stayed silent since this call. */
 const noByteOn = (socket: Socket, isReused: boolean) => {
   const bytesBefore = socket.bytesRead
   return () => isReused && socket.bytesRead === bytesBefore
 }
 
-/** An answer as it arrives, with as much of its body as is wanted. */
+/** An answer as it arrives, with as much of its body as requested. */
 const arriving = (bytesMax: number) => {
   let status: number | null = null
   let headers: Readonly<Record<string, string>> = {}
@@ -180,12 +184,12 @@ const arriving = (bytesMax: number) => {
     hasBegun: () => status !== null,
     status: () => status,
     begin: (code: number, given: Parameters<typeof flat>[0]) => {
-      // An interim answer is none yet.
+      // An interim answer does not count yet.
       if (code < 200) return
       status = code
       headers = flat(given)
     },
-    /** False when the chunk is more than is wanted. */
+    /** False if the chunk exceeds the limit. */
     take: (chunk: Uint8Array) => {
       const room = bytesMax - bytes
       const taken = chunk.length <= room ? chunk : chunk.subarray(0, Math.max(0, room))

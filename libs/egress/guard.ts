@@ -1,6 +1,4 @@
-/**
- * The address guard: which addresses may be called, where other people choose what is called. Pure.
- */
+/** The address guard: which addresses can be called when outsiders choose the URL. Pure. */
 import { BlockList, isIP } from "node:net"
 import { Data } from "effect"
 import { heldIn, refusedRanges } from "./special-addresses.ts"
@@ -21,14 +19,14 @@ interface Network {
   readonly holds: (address: string) => boolean
 }
 
-/** Networks of `allowCidrs` that cannot be read. */
+/** Entries of `allowCidrs` that are malformed. */
 export const invalidCidrs = (allowCidrs: ReadonlyArray<string>) =>
   allowCidrs.filter((cidr) => parse(cidr) === undefined)
 
 /**
- * An address in a refused range is refused unless the deployment allows a network that contains it. An IPv6 address that
- * stands for an IPv4 one (`::ffff:a.b.c.d`, NAT64) counts as that one; one that may lead to an IPv4 address, as by 6to4,
- * is refused with it, whatever is allowed. Pure.
+ * An address in a refused range is refused unless the deployment allows a network that contains it. An IPv6 address
+ * that stands for an IPv4 one (`::ffff:a.b.c.d`, NAT64) counts as that one. One that may lead to an IPv4 address, as
+ * with 6to4, is refused with it, whatever is allowed. Pure.
  */
 export const addressGuard = (allowCidrs: ReadonlyArray<string>): AddressGuard => {
   const allowed = allowCidrs.map((cidr) => network("allowed", cidr))
@@ -64,7 +62,7 @@ const parse = (cidr: string) => {
 
 const family = (address: string): "ipv4" | "ipv6" => (isIP(address) === 6 ? "ipv6" : "ipv4")
 
-// One spelling for each address, without brackets and zone.
+// One spelling per address, without brackets and zone.
 const spelledOut = (given: string): string => {
   const address = given.replace(/^\[|\]$/gu, "").replace(/%.*$/su, "")
   return isIP(address) === 6 ? new URL(`http://[${address}]`).hostname.slice(1, -1) : address

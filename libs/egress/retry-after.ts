@@ -1,4 +1,6 @@
-/** How long a Retry-After asks to wait (RFC 9110, 10.2.3): seconds, or one of the three dates of HTTP (5.6.7). Pure. */
+/**
+ * How long a Retry-After asks to wait (RFC 9110, 10.2.3): seconds, or one of HTTP's three date formats (5.6.7). Pure.
+ */
 
 const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
@@ -11,7 +13,7 @@ const dates = [
   /^(?:mon|tue|wed|thu|fri|sat|sun) (?<month>[a-z]{3}) {1,2}(?<day>\d\d?) (?<time>\d\d:\d\d:\d\d) (?<year>\d{4})$/iu
 ]
 
-/** Undefined for what is none of these; a date that has passed asks for none. Any number of digits is read. */
+/** Undefined for anything else; a past date asks for no wait. Any number of digits is read. */
 export const retryAfterMs = (value: string | undefined, nowMs: number): number | undefined => {
   const text = value?.trim() ?? ""
   if (/^\d+(?:\.\d+)?$/u.test(text)) return Number(text) * 1_000
@@ -32,7 +34,7 @@ const dateOf = (text: string, nowMs: number): number | undefined => {
   return isReal ? atMs : undefined
 }
 
-// Two digits more than fifty years ahead are of the past century.
+// Two digits more than fifty years ahead belong to the past century.
 const yearOf = (digits: string, nowMs: number) => {
   if (digits.length > 2) return Number(digits)
   const thisYear = new Date(nowMs).getUTCFullYear()

@@ -1,13 +1,13 @@
 /**
- * The text of a called service (a provider, a facilitator) made fit for strangers: without credentials, URLs, hosts or
- * addresses, and without a hint at who serves and by which route. It rather removes too much than too little. Linear in
- * the text, which is cut first. Pure.
+ * Makes the text of a called service (a provider, a facilitator) safe for outsiders: no credentials, URLs, hosts or
+ * addresses, and no hint at who serves and by which route. It removes too much rather than too little. Linear in the
+ * text, which is cut first. Pure.
  */
 
 export interface SanitiseOptions {
-  /** Keys and other texts that must never leave, compared letter by letter. */
+  /** Keys and other texts that must never leave, compared literally. */
   readonly secrets: ReadonlyArray<string>
-  /** Names of providers, of their hosts, of their models. */
+  /** Names of providers, of their hosts and of their models. */
   readonly names: ReadonlyArray<string>
 }
 
@@ -21,7 +21,7 @@ const topLevels =
   "com|net|org|io|ai|dev|app|cloud|co|us|eu|uk|de|fr|cn|jp|in|sg|ch|nl|xyz|tech|run|sh|me|info|gov|edu|biz|site|online|" +
   "internal|local|localdomain|lan|corp|consul|svc|cluster|intranet|home|arpa|example|test"
 
-// Companies that serve models, and software that stands in front of them.
+// Companies that serve models, and software in front of them.
 const wellKnown =
   "open-?ai|anthropic|azure|bedrock|amazon|aws|vertex|google|gemini api|openrouter|together(?:\\.?ai|computer)?|fireworks|groq|" +
   "deepinfra|mistral|cohere|replicate|hugging ?face|siliconflow|novita|hyperbolic|sambanova|cerebras|perplexity|xai|" +
@@ -34,7 +34,7 @@ const region =
   `|(?:${directions}){1,2}(?:us|europe|asia|india)(?:\\d|stage|euap)?` +
   `|(?:us|uk|uae|asia|australia|brazil|canada|france|germany|india|israel|italy|japan|korea|mexico|norway|poland|qatar|southafrica|spain|sweden|switzerland|taiwan)(?:${directions}){1,2}\\d?`
 
-// What providers name of their own or of our account, before the name itself.
+// What providers call their own or our account, before the name itself.
 const owned =
   "deployment|resource(?: ?group)?|project|account|subscription|tenant|organi[sz]ation|workspace|region|cluster|endpoint|profile"
 const title = "(?:[ _-]?(?:name|id|number|named|called))?"

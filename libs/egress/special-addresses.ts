@@ -1,8 +1,8 @@
 /**
- * Addresses that a public receiver cannot have, by range, and the IPv4 addresses that some IPv6 addresses hold. The table
- * is that of the IANA special-purpose registries (https://www.iana.org/assignments/iana-ipv4-special-registry and
- * iana-ipv6-special-registry) with the address space registries beside them, and what clouds have of their own. Those that
- * IANA calls globally reachable serve protocols: no receiver is there. Pure.
+ * Addresses that a public receiver cannot have, by range, and the IPv4 addresses embedded in some IPv6 addresses. The
+ * table follows the IANA special-purpose registries (https://www.iana.org/assignments/iana-ipv4-special-registry and
+ * iana-ipv6-special-registry), the address space registries beside them, and ranges that clouds use for themselves.
+ * Those that IANA calls globally reachable serve protocols: no receiver is there. Pure.
  */
 
 export interface AddressRange {
@@ -13,7 +13,7 @@ export interface AddressRange {
 
 const range = (cidr: string, name: string, source: string): AddressRange => ({ name, cidr, source })
 
-/** The first range that holds an address names it: narrow ones go before wide ones. */
+/** The first range that contains an address names it, so narrow ones come before wide ones. */
 export const refusedRanges: ReadonlyArray<AddressRange> = [
   range("0.0.0.0/8", "this network", "RFC 791"),
   range("10.0.0.0/8", "private", "RFC 1918"),
@@ -56,7 +56,7 @@ export const refusedRanges: ReadonlyArray<AddressRange> = [
   range("fe80::/10", "link-local", "RFC 4291"),
   range("fec0::/10", "site-local", "RFC 3879"),
   range("ff00::/8", "multicast", "RFC 4291"),
-  // Outside of 2000::/3 nothing is given out.
+  // Nothing outside 2000::/3 is allocated.
   range("::/3", "reserved", "RFC 4291"),
   range("4000::/2", "reserved", "RFC 4291"),
   range("8000::/1", "reserved", "RFC 4291")
@@ -65,9 +65,9 @@ export const refusedRanges: ReadonlyArray<AddressRange> = [
 type Words = ReadonlyArray<number>
 
 interface Held {
-  /** The IPv4 address that this one stands for, which alone is judged. */
+  /** The IPv4 address that this one stands for; only that one is judged. */
   readonly instead?: string
-  /** IPv4 addresses that it may lead to: whoever opens its network has not opened theirs. */
+  /** IPv4 addresses that it may lead to: opening its network does not open theirs. */
   readonly beside: ReadonlyArray<string>
 }
 
@@ -78,15 +78,15 @@ export const heldIn = (spelled: string): Held => {
   const last = ipv4Of(words, 96)
   if (begins(0, 0, 0, 0, 0, 0xffff) || begins(0x64, 0xff9b, 0, 0, 0, 0)) return { instead: last, beside: [] }
   if (begins(0, 0, 0, 0, 0xffff, 0) || begins(0, 0, 0, 0, 0, 0)) return beside([last])
-  // Its prefix may have any length of RFC 6052 from 48 on, and after the address all is zero.
+  // Its prefix can have any length of RFC 6052 from 48 on, and all bits after the address are zero.
   if (begins(0x64, 0xff9b, 1)) return beside(translatedBy(words))
   if (begins(0x2002)) return beside([ipv4Of(words, 16)])
-  // Teredo: the server's address, and the client's with every bit turned.
+  // Teredo: the server's address, and the client's with every bit inverted.
   const turned = words.map((word) => word ^ 0xffff)
   return begins(0x2001, 0) ? beside([ipv4Of(words, 32), ipv4Of(turned, 96)]) : { beside: [] }
 }
 
-// An address of 0.0.0.0/8 is none that a gateway sends to: `::1` and an unused field hold such a one.
+// A gateway sends nothing to an address of 0.0.0.0/8: `::1` and an unused field contain one.
 const beside = (found: ReadonlyArray<string>): Held => ({
   beside: found.filter((address) => !address.startsWith("0."))
 })

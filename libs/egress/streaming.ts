@@ -1,7 +1,7 @@
 /**
- * A streamed call: one request whose answer is read as it comes, the head first, then chunks at the reader's pace. Four
- * bounds act: until the headers, between chunks, in total, and on the bytes. A slow reader never counts as a stall of
- * the other side. Closing the scope cuts the connection at once.
+ * A streamed call: one request whose answer is read as it arrives, the head first, then chunks at the reader's pace.
+ * Four limits apply: time until the headers, time between chunks, total time, and bytes. A slow reader never counts as
+ * a stall of the other side. Closing the scope cuts the connection at once.
  */
 import { Cause, Clock, Effect, type Scope, Stream } from "effect"
 import type { Dispatcher, Pool } from "undici"
@@ -66,7 +66,7 @@ interface Body {
 const nextChunks = Effect.fnUntraced(function* ({ flow, status, startedAtMs, deadlineMs, stallMs }: Body) {
   const leftMs = startedAtMs + deadlineMs - (yield* Clock.currentTimeMillis)
   const late = new DeadlineExceeded({ phase: "body", deadlineMs, status })
-  // This also ends the call of a reader that was slower than the deadline.
+  // This also ends the call when its reader is slower than the deadline.
   if (leftMs <= 0) return yield* late
   const taken = yield* Effect.timeoutOrElse(take(flow), {
     duration: Math.min(stallMs, leftMs),
@@ -83,9 +83,9 @@ interface Head {
 }
 
 /**
- * The answer to one request as it arrives: its head, then chunks that are taken when there is room for them. The bytes
- * that nobody has taken yet are bounded; beyond that the socket is not read, and the other side has to wait. The client
- * library's interface is callbacks; they stay below this line.
+ * The answer to one request as it arrives: its head, then chunks as there is room for them. The bytes not yet taken are
+ * bounded; beyond the bound the socket is not read, and the other side has to wait. The client library uses callbacks;
+ * they stay below this line.
  */
 interface Inflow {
   controller: Dispatcher.DispatchController | undefined
@@ -100,7 +100,7 @@ interface Inflow {
 
 class Cancelled extends Error {}
 
-// A few socket reads: enough to never wait for the socket, little enough for thousands of streams.
+// A few socket reads: enough to never wait for the socket, few enough for thousands of streams.
 const heldBytesMax = 65_536
 
 const openInflow = (pool: Pool, { origin, path }: Target, request: EgressStreamRequest): Inflow => {
@@ -124,7 +124,7 @@ const openInflow = (pool: Pool, { origin, path }: Target, request: EgressStreamR
         return request.onLeave?.()
       },
       onResponseStart: (_controller, status, given) => {
-        // An interim answer, such as 103, is none yet.
+        // An interim answer, such as 103, does not count yet.
         if (status < 200) return
         flow.phase = "body"
         flow.head = { status, headers: flat(given) }
@@ -183,7 +183,7 @@ const headOf = (flow: Inflow): Effect.Effect<Head, EgressError> =>
 const isOfBody = (error: StreamError | undefined): error is Stalled | ResponseTooLarge | undefined =>
   error === undefined || error._tag === "Stalled" || error._tag === "ResponseTooLarge"
 
-/** The chunks since the last take, at least one; none when the answer has ended. */
+/** The chunks since the last take, at least one; none once the answer has ended. */
 const take = (flow: Inflow): Effect.Effect<ReadonlyArray<Uint8Array>, StreamError> =>
   when(flow, () => {
     if (flow.held.length > 0) {
