@@ -1,6 +1,6 @@
 /**
- * The concurrency limit: a bound on requests at once in the whole process (503 beyond), and one for each workspace
- * (429). A request holds its place until the last byte of the answer is out, or the caller is gone.
+ * The concurrency limit: a bound on concurrent requests in the entire process (503 beyond it), and one per workspace
+ * (429). A request keeps its slot until the last byte of the answer is out, or the caller is gone.
  */
 import { Context, Effect, Layer, Result, type Scope } from "effect"
 import { acquireLightly } from "#runtime"
@@ -14,9 +14,9 @@ interface AdmissionOptions {
 export class Admission extends Context.Service<
   Admission,
   {
-    /** Takes a place until the scope is closed; in a handler that is the call's scope. */
+    /** Takes a slot until the scope is closed; in a handler, that is the call's scope. */
     readonly enter: (workspace: string) => Effect.Effect<void, WireError, Scope.Scope>
-    /** Takes a place until the returned function is called, once. */
+    /** Takes a slot until the returned function is called, once. */
     readonly take: (workspace: string) => Result.Result<() => void, WireError>
     readonly running: Effect.Effect<number>
   }

@@ -1,4 +1,4 @@
-/** The facts of the request that is being answered: its route, its query, its id and its sender. */
+/** The facts of the current request: its route, query, id and sender. */
 import { randomUUID } from "node:crypto"
 import { isIPv6 } from "node:net"
 import { Context, Effect, type Option, Result, type Schema, type Scope } from "effect"
@@ -33,13 +33,13 @@ export const readQuery = Effect.fnUntraced(function* <A, I>(schema: Schema.Codec
 
 const acceptable = /^[\x21-\x7e]{1,128}$/u
 
-/** The caller's id if it is fit for a header and a log line, else one that we make. */
+/** The caller's id if it is fit for a header and a log line, else a generated one. */
 export const requestIdOf = (given: string | undefined): string =>
   given !== undefined && acceptable.test(given) ? given : `req_${randomUUID()}`
 
 /**
- * The caller's address. Our proxies wrote the last `trustedProxies` entries of X-Forwarded-For; anybody can have
- * written the entries further left.
+ * The caller's address. Our proxies wrote the last `trustedProxies` entries of X-Forwarded-For; anybody can write the
+ * entries further left.
  */
 export const remoteAddressOf = (peer: string, forwardedFor: string | undefined, trustedProxies: number): string => {
   if (trustedProxies === 0 || forwardedFor === undefined) return unmapped(peer)
@@ -47,7 +47,9 @@ export const remoteAddressOf = (peer: string, forwardedFor: string | undefined, 
   return unmapped(hops[Math.max(0, hops.length - trustedProxies)] || peer)
 }
 
-/** The group of addresses that share a limit: an IPv4 address, or the /64 of an IPv6 address, which is one household. */
+/**
+ * The group of addresses that share a limit: an IPv4 address, or the /64 of an IPv6 address, which is one household.
+ */
 export const addressGroup = (address: string): string => {
   if (!isIPv6(address)) return address.slice(0, 64)
   const [head = "", tail] = (address.split("%")[0] ?? "").split("::")

@@ -1,6 +1,6 @@
 /**
- * A refusal before an API puts it in its envelope: status, code and message, and the facts that help a caller do better
- * next time; and the usual refusals by name. A handler fails with a refusal; any other failure is a defect.
+ * A refusal before an API puts it in its envelope: status, code, message, and facts that help the caller to succeed
+ * next time; and the common refusals by name. A handler fails with a refusal; any other failure is a defect.
  */
 import { Schema } from "effect"
 import type { DecodingFaults } from "#base"
@@ -11,15 +11,15 @@ export class WireError extends Schema.TaggedError<WireError>()("WireError", {
   status: Schema.Int,
   code: Schema.String,
   message: Schema.String,
-  /** The faults by the path of the field: `turns[0].input`. */
+  /** Faults by field path: `turns[0].input`. */
   fields: Schema.optionalKey(texts),
   details: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
   docsUrl: Schema.optionalKey(Schema.String),
-  /** Headers that belong to the refusal, like Retry-After. */
+  /** Headers that belong to the refusal, such as Retry-After. */
   headers: Schema.optionalKey(texts)
 }) {}
 
-/** The same refusal with these details and headers beside its own. */
+/** The same refusal with additional details and headers. */
 export const amended = (
   { status, code, message, fields, details, docsUrl, headers }: WireError,
   more: { readonly details?: WireError["details"]; readonly headers?: WireError["headers"] }
@@ -37,7 +37,7 @@ export const amended = (
 /** How an API writes a refusal: as the JSON body. */
 export type RenderError = (error: WireError, requestId: string) => unknown
 
-/** Headers by which an API tells a refusal, beside its body. */
+/** Headers in which an API reports a refusal, beside its body. */
 export type ErrorHeaders = (error: WireError) => Readonly<Record<string, string>>
 
 /** The envelope of our own APIs. */
@@ -54,7 +54,9 @@ export const renderStandardError: RenderError = ({ code, message, fields, detail
 
 const messageCharactersMax = 200
 
-/** The refusal of a value by its faults at their paths, as `turns[0].input`, in words short enough for an answer. */
+/**
+ * The refusal of a value by its faults with their paths, such as `turns[0].input`, in words short enough for an answer.
+ */
 export const notDecoded = ({ listed, mayBeMore }: DecodingFaults, status: 400 | 422 = 400): WireError => {
   const fields = new Map<string, string>()
   for (const { path, message } of listed) {
@@ -90,7 +92,7 @@ const refusal = (
     ...(more.headers === undefined ? {} : { headers: more.headers })
   })
 
-// Rounded up, because a caller that comes back too early is refused again.
+// Rounded up, because a caller that returns too early is refused again.
 const retryAfter = (seconds: number) => ({ "retry-after": String(Math.max(1, Math.ceil(seconds))) })
 
 export const badRequest = (message: string, details?: Details) => refusal(400, "bad_request", message, { details })
@@ -107,14 +109,14 @@ export const unauthorized = (message = "a bearer token is required", challenge =
 
 export const forbidden = (message: string, details?: Details) => refusal(403, "forbidden", message, { details })
 
-/** `scopes`: any one of them would have been enough. */
+/** `scopes`: any one of them would have sufficed. */
 export const insufficientScope = (scopes: ReadonlyArray<string>) =>
   refusal(403, "insufficient_scope", `this needs the scope ${scopes.join(" or ")}`, {
     details: { scopes },
     headers: { "www-authenticate": `Bearer error="insufficient_scope", scope="${scopes.join(" ")}"` }
   })
 
-/** `scopes`: what the token has, and its workspace keeps it from. */
+/** `scopes`: those that the token has but its workspace does not allow. */
 export const otherWorkspace = (workspace: string, scopes: ReadonlyArray<string>) =>
   refusal(
     403,
@@ -132,7 +134,7 @@ export const requestTimeout = (message: string) => refusal(408, "request_timeout
 
 export const conflict = (message: string, code = "conflict") => refusal(409, code, message)
 
-/** `part`: the part of a form that is too large; without it, the whole body is. */
+/** `part`: the form part that is too large; without it, the entire body is. */
 export const payloadTooLarge = (bytesMax: number, part?: string) =>
   refusal(413, "payload_too_large", `${part ?? "the body"} is larger than ${bytesMax} bytes`, {
     details: { bytes_max: bytesMax, ...(part === undefined ? {} : { part }) }

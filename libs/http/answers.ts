@@ -1,6 +1,6 @@
 /**
- * Answers: whole before their first byte leaves, made while they are sent, or files to be saved. The first piece of a
- * stream is awaited before the headers go out, so that an earlier failure still has a status of its own. Nothing is
+ * Answers: complete before their first byte leaves, produced while they are sent, or files to save. The first piece of
+ * a stream is awaited before the headers go out, so that an earlier failure still gets its own status. Nothing is
  * pulled that the reader has no room for. When the caller is gone the stream is interrupted, and its finalizers run.
  */
 import { validateHeaderName, validateHeaderValue } from "node:http"
@@ -19,13 +19,13 @@ declare const written: unique symbol
 /** An answer whose body is this value as JSON. Only its type shows the value. */
 export type JsonAnswer<Value> = Answer & { readonly [written]: Value }
 
-/** `value` must already be encoded: only what JSON has. */
+/** `value` must already be encoded: only what JSON can hold. */
 export const jsonAnswer = <const Value>(
   value: Value,
   { status = 200, headers = {} }: AnswerOptions = {}
 ): JsonAnswer<Value> => HttpServerResponse.jsonUnsafe(value, { status, headers }) as JsonAnswer<Value>
 
-/** An answer whose body is JSON that is written already; node sends the head of a text with it in one piece. */
+/** An answer whose body is already serialized JSON; node sends the head and a text body in one piece. */
 export const writtenJsonAnswer = <Value>(
   json: Uint8Array | string,
   { status = 200, headers = {} }: AnswerOptions = {}
@@ -36,7 +36,7 @@ export const writtenJsonAnswer = <Value>(
   ) as JsonAnswer<Value>
 }
 
-/** An answer that is written whole. */
+/** An answer with its entire body. */
 export type LastingAnswer = Answer & { readonly body: HttpBody.Uint8Array }
 
 const lasting = new WeakSet<Answer>()
@@ -44,14 +44,14 @@ const lasting = new WeakSet<Answer>()
 export const isLasting = (answer: Answer): answer is LastingAnswer =>
   answer.body._tag === "Uint8Array" && lasting.has(answer)
 
-/** An answer that is given many times: its head is checked once. Throws for one that node would refuse to write. */
+/** An answer that is sent many times: its head is checked once. Throws for one that node would refuse to write. */
 export const lastingAnswer = <A extends Answer>(answer: A): A => {
   assertSendable(answer)
   lasting.add(answer)
   return answer
 }
 
-/** Throws for a head that node refuses to write, when it is too late for an answer that reports it. */
+/** Throws for a head that node would refuse to write when it is too late to answer with an error. */
 export const assertSendable = (answer: Answer): void => {
   if (lasting.has(answer)) return
   const { status, headers } = answer
@@ -62,10 +62,10 @@ export const assertSendable = (answer: Answer): void => {
   }
 }
 
-/** A refusal that an API writes itself. It stands in place of any endpoint's answer. */
+/** A refusal that an API writes itself, in place of any endpoint's answer. */
 export type RefusalAnswer = JsonAnswer<never>
 
-/** An answer in a dialect that the endpoint declares beside its own; it stands in place of the endpoint's own answer. */
+/** An answer in a dialect that the endpoint declares beside its own, in place of the endpoint's own answer. */
 export const dialectAnswer = (answer: Answer): JsonAnswer<never> => answer as JsonAnswer<never>
 
 /** All the bytes at once, with their length. */
@@ -75,20 +75,21 @@ export const bytesAnswer = (bytes: Uint8Array, contentType: string, options: Ans
 export const emptyAnswer = ({ status = 204, headers = {} }: AnswerOptions = {}): Answer =>
   HttpServerResponse.empty({ status, headers })
 
-/** The answer with these headers beside its own. */
+/** The answer with additional headers. */
 export const withHeaders = <A extends Answer>(answer: A, headers: Readonly<Record<string, string>>): A =>
   HttpServerResponse.setHeaders(answer, headers) as A
 
 interface StreamOptions extends AnswerOptions {
   readonly contentType: string
-  /** Sent as Content-Length; the stream must be exactly as long. */
+  /** Sent as Content-Length; the stream must have exactly this length. */
   readonly contentBytes?: number
 }
 
 export type Bytes = Uint8Array<ArrayBufferLike>
 
 /**
- * Bytes as they come. A later failure breaks the connection, so that no client takes half an answer for a whole one.
+ * Bytes as they come. A later failure breaks the connection, so that no client takes a partial answer for a complete
+ * one.
  */
 export const streamAnswer = Effect.fnUntraced(function* <E, R>(
   stream: Stream.Stream<Bytes, E, R>,
@@ -97,7 +98,7 @@ export const streamAnswer = Effect.fnUntraced(function* <E, R>(
   const context = yield* Effect.context<R>()
   const pull = yield* Stream.toPull(stream)
   const first = yield* firstOf(pull)
-  // The body is written outside of the handler, where the request's id and span are no longer in context.
+  // The body is written outside the handler, where the request's id and span are no longer in context.
   const rest = Stream.fromPull(Effect.succeed(Effect.provideContext(Effect.tapCause(pull, logBreak), context)))
   const body = first._tag === "Ended" ? Stream.empty : Stream.concat(Stream.fromArray(first.items), rest)
   return HttpServerResponse.stream(body, {
@@ -108,7 +109,7 @@ export const streamAnswer = Effect.fnUntraced(function* <E, R>(
   })
 })
 
-/** The first piece of a stream, or its end. Its failure is left to the caller. */
+/** The first piece of a stream, or its end. The caller handles its failure. */
 const firstOf = <A, E, R>(pull: Pull.Pull<A, E, void, R>) =>
   Pull.matchEffect(pull, {
     onSuccess: (items) => Effect.succeed({ _tag: "Items" as const, items }),
@@ -116,7 +117,7 @@ const firstOf = <A, E, R>(pull: Pull.Pull<A, E, void, R>) =>
     onDone: () => Effect.succeed({ _tag: "Ended" as const })
   })
 
-/** Logs why an answer was broken off; its status went out long ago. */
+/** Logs why an answer broke off; its status is already sent. */
 export const logBreak = (cause: Cause.Cause<unknown>): Effect.Effect<void> =>
   Pull.isDoneCause(cause) || Cause.hasInterruptsOnly(cause)
     ? Effect.void
@@ -124,13 +125,13 @@ export const logBreak = (cause: Cause.Cause<unknown>): Effect.Effect<void> =>
 
 interface DownloadOptions extends AnswerOptions {
   readonly contentType: string
-  /** The length of the stream, known beforehand. */
+  /** The length of the stream, known in advance. */
   readonly bytes: number
-  /** The name under which a browser saves it; without one it may be shown in place. */
+  /** The name under which a browser saves it; without one, a browser can show it inline. */
   readonly fileName?: string
 }
 
-/** A defect: the file is not as long as announced. */
+/** A defect: the file does not have the announced length. */
 class WrongLength extends Schema.TaggedError<WrongLength>()("WrongLength", {
   announced: Schema.Int,
   found: Schema.Int
@@ -141,8 +142,8 @@ class WrongLength extends Schema.TaggedError<WrongLength>()("WrongLength", {
 }
 
 /**
- * A file to be saved, sent with its length, so that a client tells a whole file from a broken one. A stream that turns
- * out longer or shorter breaks the connection. Fails with the stream's failure before its first piece.
+ * A file to save, sent with its length, so that a client can tell a complete file from a broken one. A stream that
+ * turns out longer or shorter breaks the connection. Fails if the stream fails before its first piece.
  */
 export const downloadAnswer = <E, R>(
   stream: Stream.Stream<Bytes, E, R>,
@@ -155,7 +156,7 @@ export const downloadAnswer = <E, R>(
     headers: fileName === undefined ? headers : { ...headers, "content-disposition": attachment(fileName) }
   })
 
-/** Dies before the first byte too many, and at an end that comes too early. */
+/** Dies before the first excess byte, and at an end that comes too early. */
 const ofLength = <E, R>(stream: Stream.Stream<Bytes, E, R>, announced: number): Stream.Stream<Bytes, E, R> =>
   Stream.suspend(() => {
     let found = 0
@@ -170,7 +171,7 @@ const ofLength = <E, R>(stream: Stream.Stream<Bytes, E, R>, announced: number): 
     )
   })
 
-/** RFC 6266: a name that every client can read, and the true one for clients that know RFC 8187. */
+/** RFC 6266: a name that every client can read, and the real one for clients that support RFC 8187. */
 const attachment = (fileName: string) => {
   const plain = fileName.replaceAll(/[^\x20-\x7e]|["\\%]/gu, "_")
   const encoded = encodeURIComponent(fileName.toWellFormed()).replaceAll(

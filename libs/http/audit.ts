@@ -1,6 +1,6 @@
 /**
- * Writes the log of what operators did, whether they come over HTTP or to the broker itself. An act is written down
- * before it is done: one that cannot be written down does not happen.
+ * Writes the log of operators' actions, whether they come over HTTP or directly to the broker. An action is recorded
+ * before it is done: one that cannot be recorded does not happen.
  */
 import { Clock, Effect } from "effect"
 import { jsonCodec, Publisher } from "#bus"
@@ -9,7 +9,7 @@ import type { TokenRecord } from "./auth/Tokens.ts"
 
 export const auditCodec = jsonCodec(AuditRecord)
 
-// As much as the record's schema takes.
+// As much as the record's schema accepts.
 const targetCharactersMax = 1_000
 
 interface Act extends Omit<AuditRecord, "at" | "by"> {
@@ -26,11 +26,11 @@ export const writeAudit = Effect.fn("writeAudit")(function* (act: Act) {
   yield* publisher.publish(subjects.audit(act.action), auditCodec, record)
 })
 
-/** What a token is made with, as AUDIT names it. */
+/** The details of a created token, as AUDIT names it. */
 export const madeTarget = ({ id, label, kind, role, scopes, expiresAt }: TokenRecord) =>
   `${id} ${JSON.stringify({ label, kind, role, scopes, expiresAt: expiresAt ?? null })}`
 
 export const revokedTarget = ({ id, label }: TokenRecord) => `${id} ${JSON.stringify({ label: label ?? null })}`
 
-/** A record that cannot be read. */
+/** An unreadable record. */
 export const brokenTarget = (key: string) => `${key} ${JSON.stringify({ broken: true })}`

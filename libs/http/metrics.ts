@@ -1,4 +1,4 @@
-/** Metrics of our own APIs' answers. Routes are the patterns of the code, never a caller's path. */
+/** Metrics of our own APIs' answers. Routes are the code's patterns, never a caller's path. */
 import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 
 export const requests = defineCounter({

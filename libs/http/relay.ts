@@ -1,6 +1,7 @@
 /**
- * A call that is passed on to another server, and its answer as it comes. What belongs to one connection alone stays
- * behind, and so do cookies both ways and what a browser says of its page. An answer never counts as a page of ours.
+ * A call forwarded to another server, and its answer as it arrives. Headers of a single connection are not forwarded,
+ * nor are cookies in either direction, nor what a browser says about its page. An answer never counts as a page of
+ * ours.
  */
 import { Effect, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -13,17 +14,17 @@ type Headers = Readonly<Record<string, string>>
 
 export interface RelayedCall {
   readonly method: Method
-  /** What follows the prefix, as it was written: path and query. */
+  /** What follows the prefix, as written: path and query. */
   readonly target: string
   readonly headers: Headers
   readonly body: Uint8Array | null
 }
 
 interface RelayOptions {
-  /** The part of the path that is ours, without a slash at its end. */
+  /** The part of the path that is ours, without a trailing slash. */
   readonly prefix: string
   readonly bodyBytesMax: number
-  /** More headers that stay behind, in lower case. */
+  /** More headers that are not forwarded, in lower case. */
   readonly headersLeft?: ReadonlyArray<string>
 }
 
@@ -33,7 +34,7 @@ const ofAnswer = [...ofConnection, "set-cookie", "content-security-policy"]
 const prefixesLeft = ["proxy-", "sec-", "x-forwarded-", "access-control-"]
 
 const without = (headers: Readonly<Record<string, string | undefined>>, names: ReadonlyArray<string>): Headers => {
-  // A sender may declare more headers to be of its connection.
+  // A sender can declare more headers to be per connection.
   const named = (headers["connection"] ?? "").split(",").map((name) => name.trim().toLowerCase())
   const kept = Object.entries(headers).filter(
     (entry): entry is [string, string] =>
@@ -45,7 +46,7 @@ const without = (headers: Readonly<Record<string, string | undefined>>, names: R
   return Object.fromEntries(kept)
 }
 
-/** The call with its whole body. */
+/** The call with its entire body. */
 export const relayedCall = Effect.fnUntraced(function* ({ prefix, bodyBytesMax, headersLeft = [] }: RelayOptions) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const { requestId } = yield* HttpCall
@@ -60,7 +61,7 @@ export const relayedCall = Effect.fnUntraced(function* ({ prefix, bodyBytesMax, 
   return call
 })
 
-/** Undefined for a path that climbs out of the base. Pure. */
+/** Undefined for a path that escapes the base. Pure. */
 export const urlBelow = (base: string, target: string): string | undefined => {
   const root = new URL(base)
   const above = root.pathname.replace(/\/$/u, "")
@@ -70,7 +71,7 @@ export const urlBelow = (base: string, target: string): string | undefined => {
   return origin === root.origin && pathname.startsWith(`${above}/`) ? href : undefined
 }
 
-// Opened by its address, an answer is no page: a picture that somebody uploaded may hold a script.
+// Opened by its address, an answer is not a page: a picture that somebody uploaded may contain a script.
 const noPage = {
   "content-security-policy": "default-src 'none'; sandbox allow-downloads",
   "x-content-type-options": "nosniff"
@@ -82,7 +83,7 @@ interface RelayedAnswer<E> {
   readonly body: Stream.Stream<Bytes, E>
 }
 
-/** Its head goes out at once, and each piece when it comes. */
+/** Its head goes out at once, and each piece as it arrives. */
 export const relayedAnswer = <E>({ status, headers, body }: RelayedAnswer<E>): Answer => {
   const { "content-type": contentType, ...rest } = without(headers, ofAnswer)
   const bytes = Number(headers["content-length"] ?? Number.NaN)

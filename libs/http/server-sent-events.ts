@@ -1,6 +1,6 @@
 /**
  * Server-sent events: one `data:` line each, and a comment after each silence, so that neither a proxy nor the caller
- * takes silence for death. A slow first event does not hold back the headers forever.
+ * takes the stream for dead. A slow first event does not hold back the headers forever.
  */
 import { Cause, type Duration, Effect, Exit, Fiber, Pull, type Scope, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -19,7 +19,7 @@ interface EventsOptions<E> extends AnswerOptions {
   /** The last event of a stream that fails after its headers; without one the connection is broken. */
   readonly onFailure?: (cause: Cause.Cause<E>) => ServerSentEvent
   readonly heartbeat?: Duration.Input
-  /** How long the headers wait for the first event, which may still be a refusal; by default one heartbeat. */
+  /** How long the headers wait for the first event, which can still be a refusal; by default one heartbeat. */
   readonly headersWithin?: Duration.Input
 }
 

@@ -1,9 +1,9 @@
 /**
- * Authentication by token: a bearer's, or one that the API finds beside it. A token that was found is cached for four
+ * Authentication by token: a bearer token, or one that the API finds beside it. A valid token is cached for four
  * seconds, so a revocation takes effect within five; an unknown token costs the same work as a known one. An address
- * that keeps sending wrong tokens is refused without a look-up, except for tokens that were right before: the address
- * may be shared. An expired token is refused as expired, from the very moment it expires.
- * A scope that reaches the whole fleet is for tokens of the fleet's own workspace alone, `Fleet.Workspace`.
+ * that keeps sending wrong tokens is refused without a look-up, except for tokens that were right before, because the
+ * address may be shared. An expired token is refused as expired from the moment it expires. A scope that reaches the
+ * entire fleet works only for tokens of the fleet's own workspace, `Fleet.Workspace`.
  */
 import { hash } from "node:crypto"
 import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Option } from "effect"
@@ -40,28 +40,28 @@ export class Caller extends Context.Service<
     readonly workspace: string
     readonly kind: TokenRecord["kind"]
     readonly role: TokenRecord["role"]
-    /** What its maker called the token. */
+    /** The label that its maker gave the token. */
     readonly label: string | undefined
-    /** Whom a proxy in front named, of a session that began so. */
+    /** The person whom a proxy in front named, for a session that began that way. */
     readonly person: string | undefined
     /** Undefined for a token that does not expire. */
     readonly expiresAt: string | undefined
-    /** As the token has them; `may` says what they allow. */
+    /** As stored in the token; `may` says what they allow. */
     readonly scopes: ReadonlyArray<string>
     readonly may: (scope: ApiScope) => boolean
-    /** Whether the token has a scope that its workspace keeps it from. */
+    /** Whether the token has a scope that its workspace does not allow. */
     readonly isKeptFrom: (scope: ApiScope) => boolean
   }
 >()("starling/http/Caller") {}
 
 interface AuthOptions {
-  /** The most scopes that each role may use. */
+  /** The most scopes that each role can use. */
   readonly roles?: RoleScopes
   /** Wrong tokens per address and minute. */
   readonly failuresMax?: number
-  /** The token of a caller that sends no Authorization, as a page's in a cookie; fails where it must not count. */
+  /** The token of a caller that sends no Authorization, such as a page's in a cookie; fails where it must not count. */
   readonly tokenBeside?: Effect.Effect<Option.Option<string>, WireError, HttpCall>
-  /** Whom the call itself names. With it, a token of a person counts for calls that name that person alone. */
+  /** The person whom the call itself names. With it, a person's token counts only for calls that name that person. */
   readonly personBeside?: Effect.Effect<Option.Option<string>, never, HttpCall>
 }
 
@@ -70,7 +70,7 @@ const failureWindowMs = 60_000
 const cachedTokensMax = 4_096
 const provenTokensMax = 4_096
 const foundFor = Duration.seconds(4)
-// An unknown token is looked up again soon: it may have been made meanwhile.
+// An unknown token is looked up again soon: it may have been created meanwhile.
 const unknownFor = Duration.seconds(1)
 const bearer = /^bearer +([\x21-\x7e]{1,512})$/iu
 
@@ -82,11 +82,11 @@ export class Auth extends Context.Service<
   Auth,
   {
     readonly identify: Effect.Effect<Caller["Service"], WireError, HttpCall>
-    /** The token that came with the call, whatever it is worth. */
+    /** The token that came with the call, valid or not. */
     readonly sent: Effect.Effect<Option.Option<string>, WireError, HttpCall>
-    /** The caller behind a token that came in another way. */
+    /** The caller behind a token that came another way. */
     readonly prove: (token: string) => Effect.Effect<Caller["Service"], WireError, HttpCall>
-    /** Looks another secret up: a wrong one counts against the caller's address as a wrong token does. */
+    /** Looks up another secret: a wrong one counts against the caller's address like a wrong token. */
     readonly within: <A>(
       look: Effect.Effect<Option.Option<A>, WireError>
     ) => Effect.Effect<Option.Option<A>, WireError, HttpCall>
@@ -106,7 +106,7 @@ const make = Effect.fnUntraced(function* ({
   const uses = yield* TokenUses
   const failures = rateWindow({ name: "failed_auth", limit: failuresMax, windowMs: failureWindowMs })
   const proven = new Set<string>()
-  // Keys are hashes, so that the tokens themselves are not kept.
+  // Keys are hashes, so that the tokens themselves are not stored.
   const wanted = new Map<string, string>()
   const cache = yield* Cache.makeWith((key: string) => tokens.find(wanted.get(key) ?? ""), {
     capacity: cachedTokensMax,
@@ -124,7 +124,7 @@ const make = Effect.fnUntraced(function* ({
 
   const within = Effect.fnUntraced(function* <A>(look: Effect.Effect<Option.Option<A>, WireError>) {
     const address = addressGroup((yield* HttpCall).remoteAddress)
-    // The try is taken before the look-up; otherwise a flood would pass before its first request was counted.
+    // The try is counted before the look-up; otherwise a flood would pass before its first request was counted.
     const tries = yield* failures.take(address)
     if (tries._tag === "Refused") return yield* rateLimited(tries.retryAfterMs / 1_000, failures.name)
     const giveBack = failures.giveBack(address, tries)
@@ -165,7 +165,7 @@ const make = Effect.fnUntraced(function* ({
 })
 
 export interface Needed {
-  /** Any one of them is enough; without any, every valid token is. */
+  /** Any one of them suffices; without any, every valid token does. */
   readonly scopes: ReadonlyArray<ApiScope>
   readonly permission?: Permission | undefined
 }

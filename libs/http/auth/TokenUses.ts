@@ -1,7 +1,7 @@
 /**
- * When each token was last used, to within an hour. A request pays one look into a table; a fiber in the background
- * writes, once an hour for each token over all replicas. The bucket is not that of the tokens, so that a role that
- * records uses cannot make tokens.
+ * When each token was last used, to within an hour. A request pays for one table look-up; a background fiber writes,
+ * once an hour per token across all replicas. The bucket is separate from the tokens', so that a role that records uses
+ * cannot create tokens.
  */
 import { Clock, Context, Effect, Layer, Queue, Schema } from "effect"
 import { type BusError, kept, Kv, records, replaced } from "#bus"
@@ -11,11 +11,11 @@ import { supervise } from "#runtime"
 const TokenUse = Schema.Struct({ at: Timestamp })
 
 const grainMs = 3_600_000
-// A request does not ask a broker that was away within this time.
+// After a failed attempt, requests do not ask the broker again within this time.
 const againMs = 60_000
-// How many tokens are remembered here; for a forgotten one the store says when it was last written.
+// How many tokens are remembered here; for a forgotten one the store knows when it was last written.
 const notedMax = 4_096
-// Each is one small write; a first use beyond these is recorded with the token's next use.
+// Each is one small write; a first use beyond this many is recorded with the token's next use.
 const waitingMax = 1_024
 
 export class TokenUses extends Context.Service<
@@ -23,7 +23,7 @@ export class TokenUses extends Context.Service<
   {
     /** Never waits and never fails. */
     readonly note: (id: string) => Effect.Effect<void>
-    /** The times of last use, by the token's id. */
+    /** The times of last use, by token id. */
     readonly all: Effect.Effect<ReadonlyMap<string, string>, BusError>
   }
 >()("starling/http/TokenUses") {

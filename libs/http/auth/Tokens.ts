@@ -1,8 +1,8 @@
 /**
  * Bearer tokens of our own APIs. A token is 32 random bytes and is shown once; the store has its SHA-256, which is
  * useless as a token. A token belongs to a workspace: a member's token allows what both its role and its scopes allow,
- * a service account's what its scopes allow. An expired or revoked token is kept for a month, so that it differs from
- * one that never existed; making a token removes older ones.
+ * a service account's what its scopes allow. An expired or revoked token is kept for a month, so that it can be told
+ * from one that never existed; creating a token removes older ones.
  */
 import { hash, randomBytes } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option, Result, Schema } from "effect"
@@ -26,15 +26,19 @@ export const TokenRecord = Schema.Struct({
   scopes: Schema.Array(Schema.String),
   createdAt: Timestamp,
   revokedAt: Schema.NullOr(Timestamp),
-  /** The operator's name for it. */
+  /** The operator's name for the token. */
   label: Schema.optionalKey(Schema.String),
-  /** Without one the token does not expire. */
+  /** Without it the token does not expire. */
   expiresAt: Schema.optionalKey(Timestamp),
-  /** The owner's token that `up` makes and keeps for its home; all other tokens are made by hand. */
+  /** The owner's token that `up` creates and keeps for its home; all other tokens are created by hand. */
   purpose: Schema.optionalKey(Schema.Literal("home")),
-  /** Whom a proxy in front named: their session alone, for calls that the proxy says to be theirs. */
+  /**
+   * The person whom a proxy in front named: for their session only, and for calls that the proxy attributes to them.
+   */
   person: Schema.optionalKey(Schema.String),
-  /** The key of the token that it ends with, as `tokenKey` makes it: a session's, of who made its code. */
+  /**
+   * The key, as made by `tokenKey`, of the token that this one ends with: for a session, the token that made its code.
+   */
   maker: Schema.optionalKey(Schema.String)
 })
 export interface TokenRecord extends Schema.Schema.Type<typeof TokenRecord> {}
@@ -49,26 +53,29 @@ export interface TokenRequest extends Pick<
   TokenRecord,
   "workspace" | "kind" | "role" | "scopes" | "label" | "purpose" | "maker" | "person"
 > {
-  /** Without one the token does not expire. */
+  /** Without it the token does not expire. */
   readonly lifetimeMs?: number
 }
 
-/** What somebody asks of a new token. */
+/** What a caller asks of a new token. */
 export interface TokenOrder {
   readonly workspace: string
   /** The fleet's own, as `Fleet.Workspace` names it. */
   readonly fleetWorkspace: string
   readonly kind: TokenRecord["kind"]
-  /** Without one, the least that the scopes need. */
+  /** Without it, the lowest role that the scopes need. */
   readonly role?: TokenRecord["role"] | undefined
-  /** Without any, all that the role may; of a service account, to read. */
+  /** Without any, everything that the role allows; for a service account, reading. */
   readonly scopes: ReadonlyArray<string>
   readonly label?: string | undefined
   /** Undefined for a token that does not expire. */
   readonly lifetimeMs: number | undefined
 }
 
-/** What is wrong with an order: scopes that no route needs, or of which the role or the workspace allows nothing, or the label. */
+/**
+ * What is wrong with an order: scopes that no route needs, scopes of which the role or the workspace allows nothing, or
+ * the label.
+ */
 export type OrderFault =
   | { readonly _tag: "UnknownScopes"; readonly scopes: ReadonlyArray<string> }
   | { readonly _tag: "BeyondRole"; readonly scopes: ReadonlyArray<string>; readonly role: TokenRecord["role"] }
@@ -105,7 +112,10 @@ export const tokenRequest = ({
 const isLabel = (label: string) =>
   label !== "" && label.length <= tokenLimits.labelCharactersMax && faultOfName(label) === undefined
 
-/** So many tokens are listed and cleared in a few seconds; a fleet with more makes them for each call, which is a bug. */
+/**
+ * This many tokens are listed and cleared in a few seconds. A fleet with more creates them for each call, which is a
+ * bug.
+ */
 const tokensMax = 10_000
 
 export class TooManyTokens extends Schema.TaggedError<TooManyTokens>()("TooManyTokens", {}) {
@@ -117,7 +127,7 @@ export class TooManyTokens extends Schema.TaggedError<TooManyTokens>()("TooManyT
 const prefix = "stl_"
 const idCharacters = 12
 const keyPattern = /^[\w=/-]{1,200}$/u
-// A session may make a code for another browser, and so on; each step is a look-up of every call.
+// A session can make a code for another browser, and so on; each step is a look-up in every call.
 const makersMax = 4
 // Long enough to find out why a caller has been refused since its holiday.
 const endedKeptMs = 30 * 86_400_000
@@ -127,16 +137,19 @@ export class Tokens extends Context.Service<
   {
     /** `draft` and `keep` in one. */
     readonly make: (request: TokenRequest) => Effect.Effect<IssuedToken, BusError | TooManyTokens>
-    /** A token that nobody accepts yet, so that its id can be written down first. */
+    /** A token that is not accepted yet, so that its id can be recorded first. */
     readonly draft: (request: TokenRequest) => Effect.Effect<IssuedToken>
     readonly keep: (issued: IssuedToken) => Effect.Effect<void, BusError | TooManyTokens>
-    /** None for an unknown or revoked token, and for one whose maker was revoked. An expired one is found; see `hasExpired`. */
+    /**
+     * None for an unknown or revoked token, and for one whose maker was revoked. An expired one is found; see
+     * `hasExpired`.
+     */
     readonly find: (token: string) => Effect.Effect<Option.Option<TokenRecord>, BusError>
-    /** All that can be read; one whose maker was revoked is listed as revoked. */
+    /** All readable tokens; one whose maker was revoked is listed as revoked. */
     readonly list: Effect.Effect<ReadonlyArray<TokenRecord>, BusError>
-    /** Revokes a token, and with it the sessions that its codes began. Its id is as `make` and `list` show it. */
+    /** Revokes a token, and with it the sessions that its codes started. Its id is as `make` and `list` show it. */
     readonly revoke: (id: string) => Effect.Effect<TokenRecord, BusError>
-    /** The revision of a record that is stored under a key and is no token's; none for a key without such a record. */
+    /** The revision of a record that is stored under a key and is not a token; none for a key without such a record. */
     readonly broken: (key: string) => Effect.Effect<Option.Option<number>, BusError>
     readonly removeBroken: (key: string, revision: number) => Effect.Effect<void, BusError>
   }
@@ -164,12 +177,13 @@ export class Tokens extends Context.Service<
         const before = yield* bucket.entries
         if (before.length >= tokensMax) return yield* new TooManyTokens({})
         yield* bucket.create(tokenKey(token), record)
-        // The token exists already; tokens that are left over now go with the next one.
+        // The token exists already; old tokens that remain now are removed with the next one.
         yield* Effect.ignore(clear(before, Date.parse(record.createdAt) - endedKeptMs))
       })
       const make = (request: TokenRequest) => Effect.tap(draft(request), keep)
 
-      // Cleared by hand: a bucket that once had a time to live per key could not be taken back to a release without it.
+      // Cleared explicitly: a bucket that once had a time to live per key could not be rolled back to a release without
+      // it.
       const clear = (entries: ReadonlyArray<KvEntry<TokenRecord>>, endedBeforeMs: number) =>
         Effect.forEach(
           entries.filter(({ value }) => hasEnded(value, endedBeforeMs)),
@@ -208,13 +222,13 @@ export class Tokens extends Context.Service<
   )
 }
 
-/** A token whose maker was revoked is revoked since then. Pure. */
+/** A token whose maker was revoked counts as revoked from then on. Pure. */
 const endedWithMakers = (entries: ReadonlyArray<KvEntry<TokenRecord>>): ReadonlyArray<TokenRecord> => {
   const byKey = new Map(entries.map(({ key, value }) => [key, value]))
   const revokedAt = (record: TokenRecord, steps = 0): TokenRecord["revokedAt"] => {
     if (record.revokedAt !== null || record.maker === undefined) return record.revokedAt
     const maker = byKey.get(record.maker)
-    // A maker that is not kept any more ended long ago.
+    // A maker that is no longer stored ended long ago.
     return maker === undefined || steps >= makersMax ? record.createdAt : revokedAt(maker, steps + 1)
   }
   return entries.map(({ value }) => ({ ...value, revokedAt: revokedAt(value) }))
@@ -230,16 +244,16 @@ const hasEnded = ({ expiresAt, revokedAt }: TokenRecord, nowMs: number) =>
 export const tokenKey = (token: string): string => hash("sha256", token, "hex")
 
 /**
- * Scopes like `audio:speech`, and the grants of a caller. A grant is a scope, a whole family (`audio:all` or
- * `audio:*`), one verb of every family (`*:read`), or `*`: all that the role may.
+ * Scopes such as `audio:speech`, and the grants of a caller. A grant is a scope, an entire family (`audio:all` or
+ * `audio:*`), one verb of every family (`*:read`), or `*`: everything that the role allows.
  */
 export type RoleScopes = Readonly<Record<TokenRecord["role"], ReadonlyArray<string>>>
 
-// A member uses the fleet; what operators decide for all of it takes an admin.
+// A member uses the fleet; decisions of operators for the entire fleet require an admin.
 const memberScopes = ["audio:*", "pipeline:*", "voices:*", "*:read", "console:write"]
 
-// Who has one can give rights to others. A `*` means them in an owner's token alone: service accounts that have `*`
-// were not made for it.
+// Scopes whose holder can give rights to others. A `*` includes them only in an owner's token: service accounts with
+// `*` were not made for it.
 const ownersScopes: ReadonlyArray<string> = ["tokens:manage"]
 
 export const roleScopes: RoleScopes = {
@@ -262,20 +276,20 @@ const grantedBy = (grants: ReadonlyArray<string>, scope: string) => grants.some(
 
 type Rights = Pick<TokenRecord, "kind" | "role" | "scopes">
 
-/** A member may use a scope that its role and its token both allow, a service account one that its token allows. */
+/** A member can use a scope that its role and its token both allow, a service account one that its token allows. */
 export const mayUse = ({ kind, role, scopes }: Rights, roles: RoleScopes, scope: string) =>
   kind === "service"
     ? grantedBy(scopes, scope)
     : grantedBy(roles[role], scope) && (scopes.includes("*") || grantedBy(scopes, scope))
 
-/** Whether a scope reaches what is of no workspace, or of all. */
+/** Whether a scope reaches what belongs to no workspace, or to all. */
 export const reachesFleet = (scope: ApiScope): boolean => !workspaceScopes.includes(scope)
 
-/** Grants of which nothing stays within a workspace; a `*` means in each what it may mean there. */
+/** Grants of which nothing stays within a workspace; a `*` means in each what it can mean there. */
 const grantsOfFleet = (grants: ReadonlyArray<string>): ReadonlyArray<string> =>
   grants.filter((grant) => !workspaceScopes.some((scope) => covers(grant, scope)))
 
-/** The grants of a token that its giver may not give: nobody gives more than they have, now or in a later release. */
+/** The grants of a token that its giver must not give: nobody gives more than they have, now or in a later release. */
 export const grantsNotHeld = (giver: Rights, given: Rights, roles: RoleScopes = roleScopes): ReadonlyArray<string> =>
   given.scopes.filter((grant) => {
     const only = { ...given, scopes: [grant] }
@@ -284,7 +298,7 @@ export const grantsNotHeld = (giver: Rights, given: Rights, roles: RoleScopes = 
     return !isHeldNow || !giver.scopes.some((own) => includes(own, grant))
   })
 
-/** Whether all that a grant means now and later is meant by another one too; of a single scope that is told by now. */
+/** Whether one grant covers all that another means now and later. Single scopes are already checked by the caller. */
 const includes = (own: string, grant: string): boolean => {
   const [family, verb] = grant.split(":")
   if (own === "*" || own === grant || (family !== "*" && verb !== "*" && verb !== "all")) return true
@@ -296,7 +310,7 @@ const permittedRoles: Readonly<Record<Permission, ReadonlyArray<TokenRecord["rol
   "content.manage": ["owner", "admin", "member"]
 }
 
-/** A member has the permissions of its role; for a service account its scopes decide alone. */
+/** A member has the permissions of its role; for a service account only its scopes decide. */
 export const isPermitted = ({ kind, role }: Pick<TokenRecord, "kind" | "role">, permission: Permission): boolean =>
   kind === "service" || permittedRoles[permission].includes(role)
 
@@ -312,7 +326,7 @@ export const grantsBeyond = (
 ): ReadonlyArray<string> =>
   grants.filter((grant) => !apiScopes.some((scope) => covers(grant, scope) && grantedBy(roles[role], scope)))
 
-/** The role with the fewest rights that allows all of every grant; a viewer without grants. */
+/** The role with the fewest rights that allows all of every grant; a viewer if there are no grants. */
 export const leastRole = (grants: ReadonlyArray<string>, roles: RoleScopes = roleScopes): TokenRecord["role"] => {
   const wanted = apiScopes.filter((scope) => grantedBy(grants, scope))
   const fromLeast = ["viewer", "member", "admin"] as const

@@ -1,7 +1,7 @@
 /**
- * The memory that the bodies of all requests in the process may take together. A request whose announced length has no
- * room is refused before its body is read; others take room as their bodies come. A request keeps its room until its
- * answer is out, for it keeps what the body held as long.
+ * The memory that the bodies of all requests in the process can take together. A request whose announced length does
+ * not fit is refused before its body is read; others take memory as their bodies arrive. A request keeps its share
+ * until its answer is out, because it keeps the body's content that long.
  */
 import { Context, Effect, Layer, type Scope } from "effect"
 import { acquireLightly, Metrics } from "#runtime"
@@ -13,24 +13,24 @@ interface BodyRoomOptions {
   readonly bytesMax: number
 }
 
-/** The room of one request. */
+/** The share of one request. */
 export interface HeldRoom {
-  /** Whether there is room for so much in all, at this moment. */
+  /** Whether a total of this many bytes fits at this moment. */
   readonly fits: (bytes: number) => boolean
-  /** Makes it so large in all; false, and nothing is taken, where that is too much. */
+  /** Grows the share to this total; false, and nothing is taken, if that is too much. */
   readonly growTo: (bytes: number) => boolean
   readonly free: () => void
 }
 
-/** Bodies of at most so many bytes take no room, so that a few large ones do not keep all others out. */
+/** Bodies of at most this many bytes take no share, so that a few large ones do not keep all others out. */
 export const smallBodyBytes = 16_384
 
 export class BodyRoom extends Context.Service<
   BodyRoom,
   {
-    /** To be freed by who took it. */
+    /** To be freed by its taker. */
     readonly hold: () => HeldRoom
-    /** Freed with the scope; in a handler that is the call's scope. */
+    /** Freed with the scope; in a handler, that is the call's scope. */
     readonly held: Effect.Effect<HeldRoom, never, Scope.Scope>
   }
 >()("starling/http/BodyRoom") {

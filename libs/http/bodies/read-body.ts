@@ -1,6 +1,6 @@
 /**
- * Reads the body of a request: never more than the limit, whatever length it announced; strict UTF-8; JSON of bounded
- * depth; and a schema, whose faults are reported all at once. The limit may depend on the body's content.
+ * Reads the body of a request: never more than the limit, whatever length was announced; strict UTF-8; JSON of bounded
+ * depth; and a schema, whose faults are reported all at once. The limit can depend on the body's content.
  */
 import type { IncomingMessage } from "node:http"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
@@ -23,7 +23,7 @@ interface BodyOptions {
 }
 
 interface JsonOptions extends BodyOptions {
-  /** How deep arrays and objects may nest. */
+  /** How deep arrays and objects can nest. */
   readonly depthMax?: number
   /** The status for a body that does not fit the schema. */
   readonly status?: 400 | 422
@@ -35,7 +35,7 @@ const depthMaxDefault = 32
 const json = "application/json"
 const utf8Strict = new TextDecoder("utf-8", { fatal: true })
 
-/** The whole body, or 413. A compressed body is refused: a limit on its bytes would not limit its content. */
+/** The entire body, or 413. A compressed body is refused: a limit on its bytes would not limit its content. */
 export const readBytes = ({ bytesMax }: BodyOptions) =>
   readBytesWhile({ bytesMax, bytesMaxPlain: bytesMax, mayBeLarger: () => false })
 
@@ -64,7 +64,7 @@ export const readJsonValue = Effect.fnUntraced(function* (options: JsonOptions) 
   return yield* Effect.fromResult(acceptedJson("body", text, options))
 })
 
-/** A text's JSON within the depth, and the weight that so many bytes may have. */
+/** A text's JSON, within the allowed depth and the weight allowed for its size. */
 const acceptedJson = (
   what: "body" | "message",
   text: string,
@@ -78,7 +78,7 @@ const acceptedJson = (
   )
 }
 
-/** A JSON body that fits the schema; keys that the schema does not name are dropped. */
+/** A JSON body that fits the schema; keys unknown to the schema are dropped. */
 export const readJson = <A, I>(schema: Schema.Codec<A, I>, options: JsonOptions) => {
   const decode = jsonDecoder(schema, options)
   return Effect.flatMap(readJsonValue(options), decode)
@@ -93,11 +93,11 @@ export const jsonDecoder = <A, I>(
   return (value: unknown) => Effect.fromResult(decode(value))
 }
 
-/** The JSON of a message of at most so many bytes. */
+/** The JSON of a message with a limit on its bytes. */
 export const messageJson = (text: string, options: BodyOptions): Result.Result<unknown, WireError> =>
   acceptedJson("message", text, options)
 
-/** Decodes a message that is JSON. A refusal has its faults. */
+/** Decodes a JSON message. A refusal lists its faults. */
 export const decodeMessage = <A, I>(
   schema: Schema.Codec<A, I>,
   { nullIsAbsent = false, status }: Pick<JsonOptions, "nullIsAbsent" | "status"> = {}
@@ -107,7 +107,7 @@ export const decodeMessage = <A, I>(
     Result.mapError(decode(nullIsAbsent ? withoutNulls(value) : value), (faults) => notDecoded(faults, status))
 }
 
-/** Elements of arrays keep their places. The reader has bounded the depth by now. */
+/** Array elements keep their places. The reader has already bounded the depth. */
 const withoutNulls = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withoutNulls)
   if (typeof value !== "object" || value === null) return value
@@ -125,18 +125,18 @@ const decodeText = (bytes: Uint8Array) =>
 export interface BodyLimits {
   readonly bytesMax: number
   readonly bytesMaxPlain: number
-  /** Asked once, with the first `bytesMaxPlain` bytes of a larger body. */
+  /** Called once, with the first `bytesMaxPlain` bytes of a larger body. */
   readonly mayBeLarger: (head: Uint8Array) => boolean
 }
 
-/** How much of one request's body is read, and the room that it takes for that. */
+/** How much of one request's body is read, and the memory that it takes for that. */
 interface TakenLimits extends BodyLimits {
   readonly room?: HeldRoom | undefined
 }
 
 /**
- * The whole body, or 413, or 503 where there is no room. Past a first limit it is read on only if the bytes so far say
- * that it may be larger.
+ * The entire body, or 413, or 503 if there is no memory. Beyond a first limit it is read on only if the bytes so far
+ * show that it can be larger.
  */
 export const readBytesWhile = (limits: TakenLimits) =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
@@ -149,7 +149,10 @@ export const readBytesWhile = (limits: TakenLimits) =>
 
 export type TakenBody = Result.Result<Uint8Array, WireError>
 
-/** The same for a request that no fiber answers yet. Returns what ends the reading; nothing is handed over then. */
+/**
+ * The same for a request that no fiber answers yet. Returns a function that ends the reading; nothing is handed over
+ * then.
+ */
 export const takeBytesWhile = (
   source: IncomingMessage,
   limits: TakenLimits,
@@ -176,9 +179,9 @@ export const takeBytesWhile = (
 }
 
 /**
- * Takes a body's parts as node delivers them; after an early stop the rest runs past. A stream of Effect's own takes a
- * scope, a pull and a watcher for each request, which outlive the collector's quick rounds: pauses of 10 ms instead of
- * 1 to 2.
+ * Takes a body's parts as node delivers them; after an early stop the rest is discarded. A stream of Effect's own takes
+ * a scope, a pull and a watcher for each request, which outlive the collector's quick rounds: pauses of 10 ms instead
+ * of 1 to 2.
  */
 const takeParts = (source: IncomingMessage, limits: TakenLimits, done: (read: TakenBody) => void) => {
   const { bytesMax, bytesMaxPlain, mayBeLarger, room } = limits
@@ -209,15 +212,15 @@ const takeParts = (source: IncomingMessage, limits: TakenLimits, done: (read: Ta
   return leave
 }
 
-// About what comes at once.
+// About what arrives at once.
 const aheadBytes = 65_536
 
-/** Little more than has come: callers that announce much and send nothing would hold all room for a minute. */
+/** Little more than has arrived: callers that announce much and send nothing would hold all memory for a minute. */
 const roomWith = (come: number, announced: number) => Math.min(Math.max(come, announced), come + aheadBytes)
 
 const noRoom = () => serviceUnavailable(1, "too much is being read, try again")
 
-/** A copy only where there is more than one. */
+/** Copies only if there is more than one part. */
 const joined = (parts: ReadonlyArray<Uint8Array>, bytes: number): Uint8Array => {
   const [first] = parts
   return first !== undefined && parts.length === 1 ? first : Buffer.concat(parts, bytes)

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI document of a declared API: Effect's own document with the scopes, headers, examples and codes that
- * Effect does not know. Streams are described by what is in them, those of events by one event. Pure.
+ * The OpenAPI document of a declared API: Effect's own document plus the scopes, headers, examples and codes that
+ * Effect does not know. Streams are described by their content, streams of events by one event. Pure.
  */
 import { Context, Option } from "effect"
 import { HttpApi, type HttpApiEndpoint, type HttpApiGroup, OpenApi } from "effect/http-api"
@@ -35,12 +35,12 @@ const tidied = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
   const flat: JsonObject = {}
   for (const [key, inner] of Object.entries(withoutAllOf(value as JsonObject))) {
-    // Unknown fields of a request are dropped, and an answer may gain fields.
+    // Unknown request fields are dropped, and an answer may gain fields.
     if (key === "additionalProperties" && typeof inner === "boolean") continue
     if (Math.abs(Number(inner)) === Number.MAX_SAFE_INTEGER) continue
     flat[key] = tidied(inner)
   }
-  // Generators of clients take an object of which nothing is said for an empty one.
+  // Client generators take an object without a description for an empty one.
   if (flat["type"] === "object" && !("properties" in flat) && !("additionalProperties" in flat)) {
     flat["additionalProperties"] = true
   }
@@ -49,10 +49,10 @@ const tidied = (value: unknown): unknown => {
   return { ...(documentedAs as JsonObject), ...(description === undefined ? {} : { description }) }
 }
 
-/** Annotations of schemas that documents know beside those of JSON Schema. */
+/** Schema annotations that documents know beside those of JSON Schema. */
 const isDocumented = (annotation: string) => annotation === "documentedAs"
 
-/** Merges each part of `allOf` into the whole that shares no key with it. */
+/** Merges each part of `allOf` that shares no key with the outer schema into it. */
 const withoutAllOf = ({ allOf, ...whole }: JsonObject): JsonObject => {
   const parts = Array.isArray(allOf) ? (allOf as ReadonlyArray<JsonObject>) : []
   const left = parts.filter((part) => Object.keys(part).some((key) => key in whole))
@@ -71,7 +71,7 @@ export const answerHeader = (description: string, required: boolean, schema: Jso
   schema
 })
 
-/** The parameter of a header that callers may send, under its name. */
+/** The parameter of a header that callers can send, under its name. */
 export const requestHeader = (name: string, description: string, schema: JsonObject = text) => ({
   [name]: { name, in: "header", required: false, description, schema }
 })
@@ -93,18 +93,18 @@ export const requestIdOfAnswer = answerHeader("The id of the request, for questi
 export const retryAfter = answerHeader("Seconds to wait before the next try.", true, { type: "integer", minimum: 1 })
 export const replayed = answerHeader("`true` when this is the answer to an earlier request with the same key.", false)
 
-/** The parts of a document that the declaration does not have. */
+/** The parts of a document that the declaration lacks. */
 export interface ApiParts {
-  /** The identifier of the shape in which every endpoint may refuse. */
+  /** The identifier of the shape in which every endpoint can refuse. */
   readonly envelope: string
   /** Header parameters of requests, below `#/components/parameters/`. */
   readonly requests: Readonly<Record<string, JsonObject>>
   readonly answers: Readonly<Record<string, JsonObject>>
-  /** Names of the parameters that callers of this endpoint may send. */
+  /** Names of the parameters that callers of this endpoint can send. */
   readonly takenBy: (endpoint: HttpApiEndpoint.Top) => ReadonlyArray<string>
   /**
-   * Names of the headers of an answer with this status; without an endpoint, of a refusal that any endpoint may give.
-   * Headers that codes have need no mention.
+   * Names of the headers of an answer with this status; without an endpoint, of a refusal that any endpoint can give.
+   * Headers that codes already have need no mention.
    */
   readonly givenWith: (status: number, endpoint?: HttpApiEndpoint.Top) => ReadonlyArray<string>
 }
@@ -165,7 +165,7 @@ interface SharedRefusals {
   readonly all: () => Record<string, JsonObject>
 }
 
-/** Refusals stand once, by their codes: most endpoints refuse in the same ways. */
+/** Each refusal appears once, by its codes: most endpoints refuse in the same ways. */
 const sharedRefusals = ({ envelope, givenWith }: ApiParts): SharedRefusals => {
   const names = new Map<string, string>()
   const found: Record<string, JsonObject> = {}
@@ -196,7 +196,7 @@ const hasNullableBody = (endpoint: HttpApiEndpoint.Top) => {
   return body !== undefined && !isForm && Context.get(endpoint.annotations, NullIsAbsent)
 }
 
-/** Shapes that these name, and those within them, take null for each optional field; the others are as they were. */
+/** Shapes that these name, and those within them, accept null for each optional field; the others are unchanged. */
 const takingNulls = (schemas: Readonly<Record<string, JsonObject>>, bodies: ReadonlyArray<unknown>) => {
   const found = new Map<string, JsonObject>()
   const follow = (value: unknown) => {
@@ -211,7 +211,7 @@ const takingNulls = (schemas: Readonly<Record<string, JsonObject>>, bodies: Read
   return { ...schemas, ...Object.fromEntries(found) }
 }
 
-/** The same schema, in which each optional field of an object takes null. */
+/** The same schema, in which each optional field of an object accepts null. */
 const withNulls = (schema: unknown): unknown => {
   if (Array.isArray(schema)) return schema.map(withNulls)
   if (typeof schema !== "object" || schema === null) return schema
@@ -294,7 +294,7 @@ const operationOf = (
   }
 }
 
-/** Its codes, or its status where it has none. */
+/** Its codes, or its status if it has none. */
 const nameOf = ({ status, shapes }: Refusal) => {
   const codes = new Set(shapes.flatMap((shape) => shape.codes ?? []))
   return codes.size === 0 ? `status_${status}` : [...codes].join(".")
@@ -333,7 +333,7 @@ const eventOf = (data: unknown): JsonObject => ({
 /** The text of an event's data, which is JSON of this schema. */
 const dataOf = (schema: unknown) => ({ ...text, contentMediaType: "application/json", contentSchema: schema })
 
-/** The example is of the answer that is given at once: 202 promises another one. */
+/** The example shows the answer that is given at once: 202 promises another one. */
 const withExample = ({ annotations }: HttpApiEndpoint.Top, status: string, content: JsonObject): JsonObject =>
   Option.match(status === "200" ? Context.getOption(annotations, AnswerExample) : Option.none(), {
     onNone: () => content,
@@ -343,7 +343,7 @@ const withExample = ({ annotations }: HttpApiEndpoint.Top, status: string, conte
 const dialectOf = ({ annotations }: HttpApiEndpoint.Top) =>
   Option.getOrUndefined(Context.getOption(annotations, Dialect))
 
-/** What the endpoint answers to the body of its other dialect. */
+/** What the endpoint answers to a body in its other dialect. */
 const dialectContent = (endpoint: HttpApiEndpoint.Top): JsonObject =>
   Object.fromEntries(
     (dialectOf(endpoint)?.answers ?? []).map(({ mediaType, shape }) => [

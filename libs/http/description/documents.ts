@@ -1,6 +1,6 @@
 /**
- * What an API says of itself: its OpenAPI document and its page of reference, as it serves them and as they stand among
- * the documents. Pure.
+ * What an API says about itself: its OpenAPI document and its reference page, as it serves them and as they appear in
+ * the docs. Pure.
  */
 import type { HttpApi, HttpApiGroup } from "effect/http-api"
 import { type ApiParts, type JsonObject, openApiOf } from "./document.ts"
@@ -12,13 +12,13 @@ interface DescribedApi<Id extends string, Groups extends HttpApiGroup.Constraint
 > {
   readonly api: HttpApi.HttpApi<Id, Groups>
   readonly parts: ApiParts
-  /** Its contract is declared below this folder of `libs`. */
+  /** The folder of `libs` that declares its contract. */
   readonly product: string
-  /** The names of both among the documents, where they are not the product's. */
+  /** The file names of both in the docs, if they differ from the product's. */
   readonly files?: { readonly openApi: string; readonly page: string }
-  /** What serves it, where that is not a fleet. */
+  /** What serves it, if not a fleet. */
   readonly servedBy?: string
-  /** Where else to read, for who reads among the documents. */
+  /** Further reading, for readers of the docs. */
   readonly alsoSee?: string
 }
 
@@ -35,7 +35,7 @@ export const apiDocuments = <Id extends string, Groups extends HttpApiGroup.Cons
   }
   const filesOf = ({ product, files }: DescribedApi<Id, Groups>) =>
     files ?? { openApi: `${product}-openapi.json`, page: `${product}-api.md` }
-  /** The page among the documents. */
+  /** The page in the docs. */
   const page = () => {
     const described = describe()
     const { product, servedBy = "fleet", alsoSee } = described

@@ -1,6 +1,6 @@
 /**
- * The reference of an API as a page of Markdown, from its OpenAPI document: routes, shapes, headers, codes; and the
- * tables that other pages of reference use too. Pure.
+ * The reference of an API as a page of Markdown, made from its OpenAPI document: routes, shapes, headers, codes; and
+ * the tables that other reference pages also use. Pure.
  */
 import type { ErrorCode } from "#base"
 import { type JsonObject, propertiesOf } from "./document.ts"
@@ -12,7 +12,7 @@ export interface PageOptions {
   readonly document: JsonObject
   /** Markdown between the routes and their shapes. */
   readonly chapters?: ReadonlyArray<string>
-  /** How refusals look; without it, as standard envelopes. */
+  /** What refusals look like; by default, standard envelopes. */
   readonly errors?: string
   readonly errorCodes: Readonly<Record<string, ErrorCode>>
   /** The name of the API's address in examples: `$PIPELINE`. */
@@ -76,11 +76,11 @@ const codeTable = (codes: PageOptions["errorCodes"]) => {
 
 interface Operation {
   readonly method: string
-  /** The path with `:id` for a segment. */
+  /** The path with segments such as `:id`. */
   readonly path: string
   readonly summary: string
   readonly description: string
-  /** Any one of them is enough. */
+  /** Any one of them suffices. */
   readonly scopes: ReadonlyArray<string>
   readonly query: Readonly<Record<string, JsonObject>>
   readonly body: Body | undefined
@@ -90,13 +90,13 @@ interface Operation {
 
 interface Body {
   readonly schema: string
-  /** The shape of the body in a vendor's dialect, where the route takes one. */
+  /** The shape of the body in a vendor's dialect, if the route accepts one. */
   readonly dialect: string | undefined
   readonly example: unknown
   readonly isForm: boolean
 }
 
-/** One of each status: nothing, bytes of any of these media types, or a shape. */
+/** One per status: nothing, bytes of any of these media types, or a shape. */
 interface Answer {
   readonly status: string
   readonly mediaTypes: ReadonlyArray<string>
@@ -131,7 +131,7 @@ const operationsOf = (document: JsonObject): ReadonlyArray<Operation> =>
     })
   )
 
-/** By their statuses, with those that stand among the document's components. */
+/** By status, including those among the document's components. */
 const responsesOf = (document: JsonObject, operation: JsonObject): Record<string, JsonObject> =>
   Object.fromEntries(
     Object.entries(at(operation, "responses") as Record<string, JsonObject>).map(([status, response]) => [
@@ -154,7 +154,7 @@ const bodyOf = (operation: JsonObject): Operation["body"] => {
 const form = "multipart/form-data"
 const events = "text/event-stream"
 
-/** All types of bytes are one answer. */
+/** All byte types are one answer. */
 const contentsOf = (status: string, response: JsonObject): ReadonlyArray<Answer> => {
   const contents = Object.entries(at(response, "content") as Record<string, { readonly schema?: JsonObject }>).map(
     ([mediaType, { schema }]) => [mediaType, { schema: mediaType === events ? dataOf(schema) : schema }] as const
@@ -167,13 +167,13 @@ const contentsOf = (status: string, response: JsonObject): ReadonlyArray<Answer>
   return ofBytes.length > 0 || isOfBytesAlone ? [...shaped, { status, mediaTypes: ofBytes, schema: undefined }] : shaped
 }
 
-/** Of a stream of events, the shape of their data. */
+/** For a stream of events, the shape of their data. */
 const dataOf = (event: JsonObject | undefined): JsonObject => {
   const data = at(event, "properties", "data")
   return (data["contentSchema"] as JsonObject | undefined) ?? data
 }
 
-/** A status with several shapes has the codes of all. */
+/** A status with several shapes has the codes of all of them. */
 const codesOf = (response: JsonObject): ReadonlyArray<string> => {
   const schema = at(response, "content", "application/json", "schema")
   const shapes = (schema["anyOf"] ?? [schema]) as ReadonlyArray<JsonObject>
@@ -239,7 +239,7 @@ const bodyArguments = ({ example, isForm }: NonNullable<Operation["body"]>) =>
     ? Object.entries(example as JsonObject).map(([name, value]) => `-F ${quoted(`${name}=${String(value)}`)}`)
     : ["-H 'Content-Type: application/json'", `-d ${quoted(JSON.stringify(example))}`]
 
-/** As one word of a shell. */
+/** As one shell word. */
 const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
 const isOfBytes = ({ schema, mediaTypes }: Answer) => schema === undefined && mediaTypes.length > 0
@@ -268,7 +268,7 @@ export const anchorOf = (heading: string) =>
     .replaceAll(/[^a-z0-9 -]/gu, "")
     .replaceAll(" ", "-")
 
-/** The reference to a list of values too long for a cell; undefined prints them all. */
+/** The reference to a list of values that is too long for a cell; undefined prints them all. */
 export type LongList = (values: ReadonlyArray<unknown>) => string | undefined
 
 const inFull: LongList = () => undefined

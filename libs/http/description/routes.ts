@@ -1,4 +1,4 @@
-/** The routes by which an API describes itself: a document for machines, and a page. Both are open to everybody. */
+/** The routes by which an API describes itself: a document for machines, and a page. Both are public. */
 import { Effect } from "effect"
 import { DescriptionGroup } from "#base/http"
 import { bytesAnswer } from "../answers.ts"
@@ -17,7 +17,7 @@ export const descriptionRoutes = ({ openApi, servedPage }: ReturnType<typeof api
   ] as const
 }
 
-/** An answer that is made on the first request for it. */
+/** An answer that is produced on the first request for it. */
 const madeOnce = (contentType: string, make: () => string, headers: Readonly<Record<string, string>> = {}) => {
   let made: Uint8Array | undefined
   return Effect.sync(() => {
@@ -31,7 +31,7 @@ const pagePolicy =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /**
- * One of our pages as HTML, without script or anything to load. `markdown`: headings, paragraphs, tables and code,
+ * One of our pages as HTML, without scripts or anything to load. `markdown`: headings, paragraphs, tables and code,
  * separated by empty lines; links and `code` within a line. Pure.
  */
 export const htmlPage = (markdown: string): string => {
@@ -83,7 +83,7 @@ const cellsOf = (line: string): ReadonlyArray<string> =>
     .split(/(?<!\\) \| /u)
     .map((cell) => cell.replaceAll("\\|", "|"))
 
-/** Text in `code` stays as it is; outside of it, links are made. */
+/** Text in `code` stays as it is; elsewhere, links are made. */
 const inline = (text: string): string =>
   text
     .split(/(`[^`]+`)/u)

@@ -1,7 +1,7 @@
 /**
- * The folder of forms' files while their call lasts. Only this process' user may enter it; below it stands one folder
- * for each call, which goes with the call's scope however it ends. A killed process leaves its folder behind; the next
- * one to start removes it.
+ * The folder for a call's form files. Only this process' user can enter it; below it there is one folder per call,
+ * removed with the call's scope however it ends. A killed process leaves its folder behind; the next one to start
+ * removes it.
  */
 import { lstat, mkdir, mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -44,14 +44,14 @@ export class FormFiles extends Context.Service<
     )
 }
 
-/** Runs an operation of the file system. */
+/** Runs a file system operation. */
 export const onDisk = <A>(operation: string, act: () => Promise<A>): Effect.Effect<A, CannotKeepFiles> =>
   Effect.tryPromise({
     try: act,
     catch: (cause) => new CannotKeepFiles({ operation, reason: cause instanceof Error ? cause.message : String(cause) })
   })
 
-// The folder is made for its owner alone (0700).
+// The folder is accessible to its owner only (0700).
 const folderIn = (prefix: string) =>
   Effect.acquireRelease(
     onDisk(`make a folder ${prefix}`, () => mkdtemp(prefix)),
@@ -63,7 +63,7 @@ const folderIn = (prefix: string) =>
 
 const name = /^starling-forms-(\d{1,10})-(\d{1,16})-[A-Za-z0-9]{6}$/u
 
-/** In containers every first process has the same pid, so the start tells them apart. */
+/** In containers every first process has the same pid, so the start time distinguishes them. */
 const folderPrefix = () => `starling-forms-${pid}-${startedAtMs()}-`
 
 /** Returns how many were removed. A file system that refuses does not stop the start. */
@@ -73,7 +73,7 @@ const sweepLeftovers = Effect.fnUntraced(function* (folder: string) {
   return removed.filter(Boolean).length
 })
 
-/** A folder's name tells its process: pid and start. In doubt it stays. */
+/** A folder's name identifies its process by pid and start. In doubt it stays. */
 const isLeftover = (entry: string): boolean => {
   const [, owner, startedAt] = name.exec(entry) ?? []
   if (owner === undefined) return false

@@ -1,14 +1,14 @@
 /**
- * A multipart body, cut into its parts as it comes in, chunk by chunk, by the parser of `effect/http`. That parser
- * pushes into callbacks and goes on after a fault and after the last boundary. Here each chunk returns the list of its
- * parts, up to the first fault or the end.
+ * A multipart body, cut into its parts as it arrives, chunk by chunk, by the parser of `effect/http`. That parser
+ * pushes into callbacks and continues after a fault and after the last boundary. Here each chunk returns the list of
+ * its parts, up to the first fault or the end.
  */
 import { MultipartParser } from "effect/http"
 
 /**
- * The content that a form may have. A part that the spec does not name is skipped, but counts against the limits and in
- * the fingerprint: a newer client is served, a flood is not. Limits in bytes, each on its own; `bytesMax` beside them
- * is for the whole body, boundaries included.
+ * The content that a form can have. A part that the spec does not name is skipped, but counts against the limits and in
+ * the fingerprint: a newer client is served, a flood is not. Limits are in bytes, each on its own; `bytesMax` is for
+ * the entire body, boundaries included.
  */
 export interface FormSpec {
   readonly fields: Readonly<Record<string, { readonly bytesMax: number }>>
@@ -35,7 +35,7 @@ export interface Form {
   readonly fingerprint: string
 }
 
-/** The head of a part. `contentType` is there only if it was sent. */
+/** The head of a part. `contentType` is set only if it was sent. */
 export interface PartHead {
   readonly name: string
   readonly fileName: string | undefined
@@ -75,7 +75,7 @@ export type PartEvent =
   /** Valid until the next chunk is read. */
   | { readonly _tag: "Bytes"; readonly bytes: Uint8Array }
   | { readonly _tag: "Ended" }
-  /** The last boundary; the bytes after it mean nothing. */
+  /** The last boundary; the bytes after it are ignored. */
   | { readonly _tag: "Closed" }
   | { readonly _tag: "Malformed"; readonly reason: string }
   | { readonly _tag: "TooManyParts" }
@@ -85,12 +85,12 @@ export interface MultipartReader {
   readonly read: (chunk: Uint8Array) => ReadonlyArray<PartEvent>
 }
 
-/** The parser's own bound on the headers of one part; it also takes no more than 100 of them. */
+/** The parser's own bound on the headers of one part; it also accepts at most 100 of them. */
 export const partHeaderBytesMax = 16_384
-// RFC 2046 allows 70 characters; some clients take a few more.
+// RFC 2046 allows 70 characters; some clients use a few more.
 const boundaryCharactersMax = 128
 
-/** None for a Content-Type without a boundary that can be searched for. */
+/** None for a Content-Type without a usable boundary. */
 export const multipartReader = (contentType: string, partsMax: number): MultipartReader | undefined => {
   let events: Array<PartEvent> = []
   let isOver = false
@@ -104,7 +104,7 @@ export const multipartReader = (contentType: string, partsMax: number): Multipar
   const parser = MultipartParser.make({
     headers: { "content-type": contentType },
     maxParts: partsMax,
-    // Fields come in pieces as files do, so that each can have its own limit.
+    // Fields come in pieces like files, so that each can have its own limit.
     isFile: () => true,
     onField: () => undefined,
     onFile: (info) => {
@@ -115,7 +115,7 @@ export const multipartReader = (contentType: string, partsMax: number): Multipar
     onError: (error) => last(faultOf(error)),
     onDone: () => last({ _tag: "Closed" })
   })
-  // The parser has reported a missing boundary by now.
+  // The parser has already reported a missing boundary.
   if (isOver || boundaryOf(contentType).length > boundaryCharactersMax) return undefined
   return {
     read: (chunk) => {

@@ -1,7 +1,7 @@
 /**
- * Reads a multipart form while it arrives, no faster than the disk takes it: memory holds at most a chunk of a file.
- * Every limit acts as its byte comes in. Faults in the shape of parts are reported together; a part that is too large,
- * or a body that is no form, fails at once. Files go with the call's scope.
+ * Reads a multipart form as it arrives, no faster than the disk accepts it: memory holds at most a chunk of a file.
+ * Every limit applies as its byte comes in. Faults in the shape of parts are reported together; a part that is too
+ * large, or a body that is not a form, fails at once. Files are removed with the call's scope.
  */
 import { createHash, type Hash } from "node:crypto"
 import { type FileHandle, open } from "node:fs/promises"
@@ -38,8 +38,8 @@ const mediaType = "multipart/form-data"
 
 /**
  * Fails with 415 for another media type, 413 for a form or part that is too large (`details.part` names the part), 400
- * for a body that is no form, and 400 `validation_failed` for parts given twice, of the wrong kind, or not UTF-8. Parts
- * that the spec does not name are skipped. The caller checks for missing parts.
+ * for a body that is not a form, and 400 `validation_failed` for parts given twice, of the wrong kind, or not UTF-8.
+ * Parts that the spec does not name are skipped. The caller checks for missing parts.
  */
 export const readForm = (spec: FormSpec): Effect.Effect<Form, WireError, PerCall | FormFiles> =>
   Effect.catchTag(read(spec), "CannotKeepFiles", (error) =>
@@ -110,7 +110,7 @@ interface FormIntake {
   readonly fields: Map<string, string>
   readonly files: Map<string, FormFile>
   readonly faults: Map<string, string>
-  /** None of a part that stands for no file. */
+  /** None for a part that represents no file. */
   readonly digests: Array<PartDigest | undefined>
   readonly seen: Set<string>
   part: OpenPart | undefined
@@ -145,8 +145,8 @@ const formIntake = (spec: FormSpec): FormIntake => ({
 })
 
 /**
- * Text goes into memory, files to disk, other parts are skipped; each is hashed. A fault of shape is recorded, and
- * reading goes on.
+ * Text goes into memory, files to disk, other parts are skipped; each is hashed. A shape fault is recorded, and reading
+ * continues.
  */
 const beginPart = Effect.fnUntraced(function* (intake: FormIntake, head: PartHead) {
   const plan = planPart(intake.spec, head, intake.seen)
@@ -204,7 +204,7 @@ const newFile = Effect.fnUntraced(function* (intake: FormIntake) {
   return yield* openFile(join(folder, `part-${intake.digests.length}`))
 })
 
-// The scope also closes the file, for a form that breaks off within the part.
+// The scope also closes the file if the form breaks off within the part.
 const openFile = (path: string) =>
   Effect.acquireRelease(
     Effect.map(

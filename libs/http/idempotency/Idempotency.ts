@@ -1,12 +1,14 @@
 /**
- * Runs a request with an idempotency key once: the first request works, and later ones get its very answer for a day,
- * over all replicas and restarts. An answer is not kept, and frees the key at once, if it failed on our side, was
- * stopped, or asks to be tried again. Two requests with one key never run at a time while the broker answers; when it
- * does not, none runs. Losing the claim stops the work; its effects so far must be harmless to the next attempt.
  *
- * The claim on a key lives by a time to live on the broker's clock and is renewed in time; a holder that dies or is cut
- * off loses it, and stops before another can begin. Every change names the revision it stands on, so a late one changes
+ * Runs a request with an idempotency key once: the first request does the work, and later ones get its exact answer for
+ * a day, across all replicas and restarts. An answer is not kept, and frees the key at once, if it failed on our side,
+ * was stopped, or asks for a retry. Two requests with one key never run at the same time while the broker answers; when
+ * it does not, none runs. Losing the claim stops the work; its effects so far must be harmless to the next attempt.
+ *
+ * The claim on a key has a time to live on the broker's clock and is renewed in time; a holder that dies or is cut off
+ * loses it, and stops before another can begin. Every change names the revision it is based on, so a late one changes
  * nothing.
+ *
  */
 import { randomUUID } from "node:crypto"
 import { Cause, Clock, Context, Effect, Exit, Layer, Option, Result, Schema } from "effect"
@@ -49,13 +51,13 @@ interface IdempotentRequest {
   readonly route: string
   /** Checked by `idempotencyKey`. Without one the work simply runs. */
   readonly key: string | undefined
-  /** Covers all that the request asks for: `formFingerprint`, `jsonFingerprint`. */
+  /** Covers everything that the request asks for: `formFingerprint`, `jsonFingerprint`. */
   readonly fingerprint: string
-  /** Whether a refusal is an answer too, as it is by default; otherwise it frees the key. */
+  /** Whether a refusal is kept as an answer, as by default; otherwise it frees the key. */
   readonly keepsRefusals?: boolean
 }
 
-// Shorter than a caller waits; a broker that restarts is back within this time.
+// Shorter than a caller waits; a restarting broker is back within this time.
 const claimWithinMs = 3_000
 const endWithinMs = 5_000
 // Six renewals fit in; a retry after a crash waits no longer than a client's own backoff.
@@ -65,16 +67,16 @@ export class Idempotency extends Context.Service<
   Idempotency,
   {
     /**
-     * A repetition gets the first request's answer. Fails with 409 `idempotency_conflict` when the key was used for
-     * another request or the first one still runs, with 503 when the broker does not answer.
+     * A repetition gets the first request's answer. Fails with 409 `idempotency_conflict` if the key was used for
+     * another request or the first one is still running, with 503 if the broker does not answer.
      */
     readonly run: <A extends Answer, R>(
       request: IdempotentRequest,
       handle: Effect.Effect<A, WireError, R>
     ) => Effect.Effect<A, WireError, R>
     /**
-     * For the work of `run`: what the first run of this request chose. Each later run gets the same, after a failure or a
-     * crash too. Without a key it is chosen anew.
+     * For the work of `run`: what the first run of this request chose. Each later run gets the same, even after a
+     * failure or a crash. Without a key it is chosen anew.
      */
     readonly chosen: <R>(
       request: IdempotentRequest,
@@ -192,7 +194,7 @@ const isClaimLost = (error: unknown) => error instanceof ClaimLost
 
 type Ended = Exit.Exit<Answer, WireError | ClaimLost>
 
-/** The answer to keep: the one that went out in the end, unless it is retryable. */
+/** The answer to keep: the one that was finally sent, unless it is retryable. */
 const answerOf = Effect.fnUntraced(function* (exit: Ended, renderError: RenderError) {
   if (Exit.isSuccess(exit)) return isFinal(exit.value.status) ? exit.value : undefined
   const { cause } = exit
@@ -204,7 +206,7 @@ const answerOf = Effect.fnUntraced(function* (exit: Ended, renderError: RenderEr
   return jsonAnswer(body, { status: failure.status, headers: failure.headers ?? {} })
 })
 
-// Never fails: the work is done, and its caller gets the answer even when a repetition cannot.
+// Never fails: the work is done, and its caller gets the answer even if a repetition cannot.
 const endClaim = Effect.fnUntraced(
   function* (records: ClaimRecords, claim: Claim, answer: Answer | undefined) {
     const stored = answer === undefined ? undefined : storedAnswer(answer)
@@ -314,7 +316,7 @@ export const settleClaim = (
   return writeOwn(records, claim, { state: "answered", holder, fingerprint, answer })
 }
 
-/** Frees the key for the next request with it, whatever that request asks for. */
+/** Frees the key for the next request that uses it, whatever that request asks for. */
 const releaseClaim = (records: ClaimRecords, claim: Claim) =>
   writeOwn(records, claim, { state: "released", holder: claim.holder })
 

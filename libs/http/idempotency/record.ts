@@ -1,6 +1,6 @@
 /**
  * A request with an idempotency key: its identity, the stored state of its key, and what that state means for the next
- * request with the key. An answer is kept as it went out: status, headers, content type and the very bytes.
+ * request with the key. An answer is kept as it was sent: status, headers, content type and the exact bytes.
  */
 import { hash } from "node:crypto"
 import { Effect, Option, Schema } from "effect"
@@ -34,7 +34,7 @@ interface StoredAnswer extends Schema.Schema.Type<typeof StoredAnswer> {}
 export const IdempotencyRecord = Schema.Union([Working, Released, Answered])
 export type IdempotencyRecord = Schema.Schema.Type<typeof IdempotencyRecord>
 
-/** What the first run of a request chose, beside the record of its key. */
+/** What the first run of a request chose, stored beside the record of its key. */
 export const ChoiceRecord = Schema.Struct({ fingerprint: Schema.String, choice: Schema.Int })
 export interface ChoiceRecord extends Schema.Schema.Type<typeof ChoiceRecord> {}
 
@@ -59,7 +59,7 @@ const headerCharactersMax = 4_096
 // The body has its own fields for these, or they belong to a connection.
 const notKept = new Set(["content-type", "content-length", "connection", "transfer-encoding", "date"])
 
-/** Undefined for an answer that is too large, or that is made while it is sent. */
+/** Undefined for an answer that is too large, or that is produced while it is sent. */
 export const storedAnswer = ({ status, headers, body }: Answer): StoredAnswer | undefined => {
   const kept = Object.entries(headers).filter(([name]) => !notKept.has(name))
   const characters = kept.reduce((sum, [name, value]) => sum + name.length + value.length, 0)
@@ -88,7 +88,7 @@ const charactersMax = 255
 // The limit counts characters, not UTF-16 units.
 const acceptable = /^[^\p{Cc}]{1,255}$/u
 
-/** The header `Idempotency-Key`, or `field`, the `idempotency_key` of the form or the JSON body; both when they agree. */
+/** The header `Idempotency-Key`, or `field`, the `idempotency_key` of the form or the JSON body; both if they agree. */
 export const idempotencyKey = (field: string | undefined): Effect.Effect<string | undefined, WireError, HttpCall> =>
   Effect.flatMap(HttpCall, (call) => {
     const header = Option.getOrUndefined(call.header("idempotency-key"))
@@ -104,9 +104,9 @@ export const idempotencyKey = (field: string | undefined): Effect.Effect<string 
 const rule = `must be 1 to ${charactersMax} characters, none of them a control character`
 
 /**
- * A fingerprint covers all that is asked for, however it was written down. The order of parts or keys does not count,
- * nor a boundary, nor the file names and types that client libraries make up. A part of a form by its name and the
- * SHA-256 of its bytes.
+ * A fingerprint covers everything asked for, however it was written. The order of parts or keys does not count, nor do
+ * boundaries, nor the file names and types that client libraries make up. A part of a form by its name and the SHA-256
+ * of its bytes.
  */
 export interface PartDigest {
   readonly name: string
@@ -120,13 +120,13 @@ export const formFingerprint = (parts: ReadonlyArray<PartDigest>): string => {
 }
 
 /**
- * SHA-256 in hex of a decoded JSON value, whose reader has bounded the depth. `nullIsAbsent`: of an API that leaves out
- * what is null.
+ * SHA-256 in hex of a decoded JSON value, whose reader has bounded the depth. `nullIsAbsent`: for an API that omits
+ * nulls.
  */
 export const jsonFingerprint = (value: unknown, { nullIsAbsent = false } = {}): string =>
   hash("sha256", `json\n${canonical(value, nullIsAbsent ? null : undefined)}`, "hex")
 
-/** `absent`: what is left out of an object, beside undefined. */
+/** `absent`: what is omitted from an object, beside undefined. */
 const canonical = (value: unknown, absent: null | undefined): string => {
   if (Array.isArray(value)) return `[${value.map((entry) => canonical(entry, absent)).join(",")}]`
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null"

@@ -1,7 +1,7 @@
 /**
- * One of our public APIs on a socket. It stands on node's own server, whose limits are all set here, and on the request
- * handler of @effect/platform-node, which writes bodies no faster than they are read and interrupts a handler when its
- * caller is gone. A drain accepts nothing new, lets running requests end and their answers be read, then cuts.
+ * One of our public APIs on a socket. It uses node's own server, whose limits are all set here, and the request handler
+ * of @effect/platform-node, which writes bodies no faster than they are read and interrupts a handler when its caller
+ * is gone. A drain accepts nothing new, lets running requests end and their answers be read, then cuts.
  */
 import type { AddressInfo } from "node:net"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -21,7 +21,7 @@ export interface ListenerOptions<Routes extends ReadonlyArray<Route<unknown>>> {
   /** Names the API in logs, metrics, health and drain. */
   readonly name: string
   readonly host: string
-  /** 0 takes any free port. */
+  /** 0 picks any free port. */
   readonly port: number
   readonly routes: Routes
   readonly renderError?: RenderError
@@ -29,12 +29,12 @@ export interface ListenerOptions<Routes extends ReadonlyArray<Route<unknown>>> {
   readonly errorHeaders?: ErrorHeaders
   /** Headers that carry the request's id, beside X-Request-Id. */
   readonly requestIdHeaders?: ReadonlyArray<string>
-  /** How many of our proxies stand in front and write X-Forwarded-For. */
+  /** How many of our proxies are in front and write X-Forwarded-For. */
   readonly trustedProxies?: number
   readonly limits?: Partial<ListenerLimits>
-  /** The origins whose pages may call the routes that opted in; none without it. */
+  /** The origins whose pages can call the routes that opted in; none without it. */
   readonly cors?: CorsPolicy
-  /** Routes of the listener may accept WebSockets, within these limits. */
+  /** Routes of the listener can accept WebSockets, within these limits. */
   readonly webSockets?: WebSocketLimits
 }
 
@@ -57,7 +57,7 @@ export class HttpListener extends Context.Service<
         const cut = metrics.counter(connectionsCut)
         cut.begin({ api })
         const state = { draining: false }
-        // The context holds the handlers' services from here on; the type leaves out those that each call brings.
+        // The context holds the handlers' services from here on; the type omits those that each call brings.
         yield* Effect.context<Exclude<ServicesOf<Routes>, PerCall>>()
         const counted = metrics.counter(requests)
         for (const { path } of options.routes) counted.begin({ api, route: path })
@@ -78,7 +78,7 @@ export class HttpListener extends Context.Service<
         // table after another, and a dead table keeps those after it, with their content, until a slow collection.
         const inWork = yield* Scope.make("parallel")
         const handle = yield* NodeHttpServer.makeHandler(app, { scope: inWork }).pipe(
-          // Its spans end with the headers and know no routes, so the exchange makes ours.
+          // Its spans end with the headers and know no routes, so the exchange creates ours.
           Effect.provideService(HttpMiddleware.TracerDisabledWhen, () => true)
         )
         const { webSockets } = options
@@ -110,7 +110,7 @@ export class HttpListener extends Context.Service<
       })
     )
 
-  /** Enters the listener's address among those of the process' roles. */
+  /** Publishes the listener's address among those of the process' roles. */
   static readonly announced = (role: string) =>
     Layer.effectDiscard(
       Effect.gen(function* () {
@@ -122,7 +122,7 @@ export class HttpListener extends Context.Service<
 
 type Handle = Parameters<typeof withPreludes>[1]["handle"]
 
-/** Makes the routes' preludes, with the services that the listener has; the rest is left to `handle`. */
+/** Builds the routes' preludes, with the services that the listener has; `handle` does the rest. */
 const begunBy = Effect.fnUntraced(function* (
   routes: ReadonlyArray<Route<PerCall>>,
   exchanged: ExchangeOptions,
@@ -130,7 +130,7 @@ const begunBy = Effect.fnUntraced(function* (
 ) {
   const preludes = new Map<Route<PerCall>, Prelude<PerCall>>()
   for (const each of routes) {
-    // None asks for a service of a call.
+    // None needs a service of a call.
     if (each.prelude !== undefined) preludes.set(each, yield* each.prelude as Effect.Effect<Prelude<PerCall>>)
   }
   if (preludes.size === 0) return handle

@@ -1,7 +1,7 @@
 /**
- * WebSockets of a listener: a route's handler accepts one, reads its messages at its own pace, and writes no faster than
- * they are taken. The library is ws, which @effect/platform-node brings. A peer that answers no ping, or takes nothing
- * that waits for it, is cut.
+ * WebSockets of a listener: a route's handler accepts one, reads its messages at its own pace, and writes no faster
+ * than they are taken. The library is ws, which comes with @effect/platform-node. A peer that answers no ping, or reads
+ * nothing of what is queued for it, is cut.
  */
 import type { IncomingMessage } from "node:http"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
@@ -12,26 +12,26 @@ import type { Socket } from "effect/socket"
 import { WireError } from "../WireError.ts"
 
 export interface WebSocketLimits {
-  /** Of one message; a longer one closes the socket with 1009. */
+  /** Per message; a longer one closes the socket with 1009. */
   readonly messageBytesMax: number
   /** A peer that has not answered by the next ping is cut. */
   readonly pingEveryMs: number
-  /** A peer that takes nothing of what waits for it for so long is cut. */
+  /** A peer that reads nothing of what is queued for it for this long is cut. */
   readonly stallMs: number
-  /** Of these subprotocols the first that the client offers is chosen. */
+  /** The first of these subprotocols that the client offers is chosen. */
   readonly protocols: ReadonlyArray<string>
 }
 
-/** The socket is closed, or was cut; nothing more comes or goes. */
+/** The socket was closed or cut; nothing more is sent or received. */
 export class WebSocketClosed extends Schema.TaggedError<WebSocketClosed>()("WebSocketClosed", {
   /** The code with which it closed; 1006 without one. */
   code: Schema.Int
 }) {}
 
 export interface WebSocket {
-  /** The next messages: text, or bytes where the peer sent a binary one. A reader that does not ask is not sent more. */
+  /** The next messages: text, or bytes if the peer sent a binary one. A reader that does not ask gets no more. */
   readonly take: Effect.Effect<ReadonlyArray<string | Uint8Array>, WebSocketClosed>
-  /** Waits for its turn while the peer is slow to read. */
+  /** Waits while the peer is slow to read. */
   readonly send: (text: string) => Effect.Effect<void, WebSocketClosed>
   /** The peer has half a minute to answer it. */
   readonly close: (code: number, reason: string) => Effect.Effect<void>
@@ -44,10 +44,10 @@ interface Accepted {
 
 const accepted = new WeakMap<IncomingMessage, Accepted>()
 
-// As much as a connection across an ocean needs under way; what is cancelled behind it is not heard.
+// What a connection across an ocean needs in flight; messages cancelled behind it are never heard.
 const bufferedBytesMax = 65_536
 
-/** The server that shakes hands, and keeps the ping of its sockets. */
+/** The server that does the handshakes and pings its sockets. */
 export const webSocketServer = Effect.fnUntraced(function* (limits: WebSocketLimits) {
   const server = new NodeWS.WebSocketServer({
     noServer: true,
@@ -63,7 +63,7 @@ export const webSocketServer = Effect.fnUntraced(function* (limits: WebSocketLim
       accepted.set(request, { socket: opened, stallMs: limits.stallMs })
       answered.add(opened)
       opened.on("pong", () => answered.add(opened))
-      // Faults of the peer's frames; ws closes with the code that belongs to them.
+      // Faults in the peer's frames; ws closes with the matching code.
       opened.on("error", () => undefined)
       done(opened, same)
     })
@@ -78,7 +78,7 @@ export const webSocketServer = Effect.fnUntraced(function* (limits: WebSocketLim
   return server
 })
 
-/** Accepts the request's WebSocket, until the scope closes. Refused with 426 where the request does not ask for one. */
+/** Accepts the request's WebSocket, until the scope closes. Refused with 426 if the request does not ask for one. */
 export const acceptWebSocket: Effect.Effect<WebSocket, WireError, HttpServerRequest.HttpServerRequest | Scope.Scope> =
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
@@ -109,7 +109,7 @@ const codesOfFaults: Readonly<Record<string, number>> = {
   WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: 1009
 }
 
-/** The code with which ws closes for a fault of the peer's frames. */
+/** The code with which ws closes after a fault in the peer's frames. */
 const codeOfFault = (cause: unknown): number => {
   const { error } = (cause ?? {}) as { readonly error?: { readonly code?: unknown } }
   const name = String(error?.code)

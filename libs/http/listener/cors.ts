@@ -1,22 +1,22 @@
 /**
- * Calls from pages of other origins (CORS). A route opts in; the listener decides which origins may call, and with
- * which headers. Preflights are answered before any handler runs, and every answer of such a route, refusals too, says
- * what the page's script may read of it. Credentials that a browser adds by itself are never allowed. Pure.
+ * Calls from pages of other origins (CORS). A route opts in; the listener decides which origins can call, and with
+ * which headers. Preflights are answered before any handler runs, and every answer of such a route, refusals included,
+ * says what the page's script can read of it. Credentials that a browser adds by itself are never allowed. Pure.
  */
 export interface CorsPolicy {
-  /** Such as `https://app.example.com`; `*` is every page. Empty: every call is answered as if there were no CORS. */
+  /** Such as `https://app.example.com`; `*` is every page. Empty: every call is answered as without CORS. */
   readonly origins: ReadonlyArray<string>
-  /** Headers that a page may send. */
+  /** Headers that a page can send. */
   readonly requestHeaders: ReadonlyArray<string>
-  /** Further headers, by their prefix: client libraries describe themselves in a dozen headers of one prefix. */
+  /** Further headers, by prefix: client libraries describe themselves in a dozen headers of one prefix. */
   readonly requestHeaderPrefixes?: ReadonlyArray<string>
-  /** Headers of answers that a page's script may read. */
+  /** Answer headers that a page's script can read. */
   readonly exposedHeaders: ReadonlyArray<string>
 }
 
 type Headers = Readonly<Record<string, string | undefined>>
 
-/** No browser caches the answer to a preflight for longer than a day; some for no more than ten minutes. */
+/** No browser caches the answer to a preflight for longer than a day; some only for ten minutes. */
 const maxAgeSeconds = 86_400
 const requestedHeadersMax = 64
 const headerName = /^[a-z0-9!#$%&'*+.^_`|~-]{1,128}$/u
@@ -27,7 +27,7 @@ const preflightVary = "Origin, Access-Control-Request-Method, Access-Control-Req
 export const corsHeaders = (policy: CorsPolicy, origin: string | undefined): Readonly<Record<string, string>> => {
   if (policy.origins.length === 0) return {}
   const allowed = allowedOrigin(policy, origin)
-  // Also on answers to requests without an origin: a cache must not give them to a page.
+  // Also on answers to requests without an origin: a cache must not serve them to a page.
   if (allowed === undefined) return { vary: "Origin" }
   return {
     vary: "Origin",
@@ -36,7 +36,7 @@ export const corsHeaders = (policy: CorsPolicy, origin: string | undefined): Rea
   }
 }
 
-/** The headers of the answer to a preflight; undefined for another request, or for an origin that may not call. */
+/** The headers of the answer to a preflight; undefined for another request, or for an origin that is not allowed. */
 export const preflightHeaders = (
   policy: CorsPolicy,
   request: Headers,

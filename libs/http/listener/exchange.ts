@@ -1,8 +1,8 @@
 /**
  * One request from its head to the last byte of its answer: finds the route, runs the handler in a span with the
  * request's id on every log line, and turns every outcome into an answer in the API's own envelope. A defect is logged
- * with its cause and answered with 500, never left empty. A route's prelude comes before all of that, and its answer in
- * place of it.
+ * with its cause and answered with 500, never left without an answer. A route's prelude runs before all of that, and
+ * its answer replaces it.
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
@@ -45,7 +45,7 @@ const unknownRoute = "none"
 export const exchange = (
   options: ExchangeOptions
 ): Effect.Effect<Answer, never, HttpServerRequest.HttpServerRequest | Scope.Scope> =>
-  // One step in place of a dozen: a quote costs less than the steps of its way would.
+  // One step in place of a dozen: a quote costs less than those steps would.
   Effect.withFiber((fiber) => {
     const request = Context.getUnsafe(fiber.context, HttpServerRequest.HttpServerRequest)
     const scope = Context.getUnsafe(fiber.context, Scope.Scope)
@@ -92,7 +92,7 @@ export const exchange = (
             : Effect.map(refuse(cause, options, call.requestId), send)
       })
       const inCall = Effect.updateContext(answered, (context: GivenContext) => withCall(context, { call, span }))
-      // The finalizer needs no service: a context of its own would be merged, which copies every service there is.
+      // The finalizer needs no service: merging a context of its own would copy every service.
       return Effect.andThen(Scope.addFinalizerExit(scope, account), inCall)
     })
   })
@@ -105,14 +105,14 @@ const spanAttributes = ({ method, requestId, route }: HttpCall["Service"]) => ({
   "http.route": route
 })
 
-/** A request that is left to the exchange by its route's prelude. */
+/** A request that its route's prelude leaves to the exchange. */
 interface Begun {
   readonly call: HttpCall["Service"]
   readonly found: Match<PerCall>
   readonly startedAt: bigint
   readonly span: Tracer.Span
   readonly rest: Effect.Effect<Answer, WireError, PerCall>
-  /** Gives the request's place back. */
+  /** Releases the request's slot. */
   readonly leave: () => void
 }
 
@@ -122,9 +122,9 @@ interface PreludeOptions {
   readonly preludes: ReadonlyMap<Route<PerCall>, Prelude<PerCall>>
   readonly clock: Clock.Clock
   readonly tracer: Tracer.Tracer
-  /** Each request is logged: then every answer takes the whole way. */
+  /** Each request is logged: then every answer takes the full path. */
   readonly isLogged: boolean
-  /** The way of all requests: to the exchange. */
+  /** The path of all requests: the exchange. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void
 }
 
@@ -149,7 +149,7 @@ export const withPreludes =
     const makeSpan = () => beginSpan(tracer, call, { traceparent: headers["traceparent"], startedAt })
     const end = (outcome: RequestOutcome, status: number) => {
       leave()
-      // Nobody sees a span of the default tracer.
+      // No span of the default tracer is ever read.
       if (tracer !== Tracer.nativeTracer) endSpan(makeSpan(), status, clock.currentTimeNanosUnsafe())
       count(options, { route: call.route, outcome, seconds: Number(clock.currentTimeNanosUnsafe() - startedAt) / 1e9 })
     }
@@ -179,7 +179,7 @@ interface BegunSpan {
   readonly startedAt: bigint
 }
 
-/** The same span as that of the exchange, begun with the request. */
+/** The same span as the exchange's, started with the request. */
 const beginSpan = (tracer: Tracer.Tracer, call: HttpCall["Service"], { traceparent, startedAt }: BegunSpan) => {
   const parent = parseTraceparent(traceparent)
   const span = tracer.span({
@@ -207,7 +207,7 @@ const answerOf = (prelude: Prelude<PerCall>, call: BegunCall) =>
     (defect) => Effect.die(defect)
   )
 
-/** One that is known to be sendable, in one piece, and that nothing else is to be said of. */
+/** An answer that is known to be sendable, in one piece, with nothing else to add. */
 const isAtOnce = (answer: Answer | Effect.Effect<Answer, WireError, PerCall>): answer is LastingAnswer =>
   !Effect.isEffect(answer) && isLasting(answer)
 
@@ -255,7 +255,7 @@ const count = (
   seconds.observe({ api, route }, tookSeconds)
 }
 
-// The status that nginx logs for callers that left; it is never sent.
+// The status that nginx logs for callers that disconnected; it is never sent.
 const clientClosedRequest = 499
 
 const isCallerGone = (cause: Cause.Cause<unknown>) =>
@@ -304,7 +304,7 @@ const handlerOf = (
 }
 
 /**
- * True even for a wrong method: a page's script should be able to read that answer. A preflight has headers of its own.
+ * True even for a wrong method: a page's script should be able to read that answer. A preflight has its own headers.
  */
 const isShared = (method: string, found: Match<PerCall>) => {
   if (found._tag === "Found") return found.route.isCrossOrigin === true
@@ -317,7 +317,7 @@ interface AnsweredCall {
   readonly origin: string | undefined
 }
 
-/** Those of every answer. */
+/** The headers of every answer. */
 const commonHeaders = (
   { cors, isDraining, requestIdHeaders }: ExchangeOptions,
   { call: { method, requestId }, found, origin }: AnsweredCall
@@ -330,7 +330,8 @@ const commonHeaders = (
 }
 
 /**
- * Turns every outcome of a handler into an answer that can be sent. A defect tells the caller only that it happened.
+ * Turns every outcome of a handler into an answer that can be sent. Of a defect the caller learns only that it
+ * happened.
  */
 const refuse = (cause: Cause.Cause<WireError>, options: Writing, requestId: string) =>
   Effect.flatMap(refusalOf(cause), (error) =>
@@ -350,7 +351,7 @@ const checkedAnswer = (answer: Answer): Answer => {
 }
 
 const refusalOf = (cause: Cause.Cause<WireError>): Effect.Effect<WireError> => {
-  // The request was stopped while its caller waits: by a process that ends, or by itself.
+  // The request was stopped while its caller waits: by a process shutting down, or by itself.
   if (Cause.hasInterruptsOnly(cause)) return Effect.succeed(serviceUnavailable(1, "the request was stopped"))
   const failure = Cause.findErrorOption(cause)
   if (Option.isSome(failure) && !Cause.hasDies(cause)) return Effect.succeed(failure.value)

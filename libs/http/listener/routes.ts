@@ -20,27 +20,27 @@ export interface Route<out R> {
   /** `:name` stands for one segment, a trailing `*` for the rest. */
   readonly path: `/${string}`
   readonly handler: Effect.Effect<Answer, WireError, R>
-  /** Pages of other origins may call the route, within the listener's policy. */
+  /** Pages of other origins can call the route, within the listener's policy. */
   readonly isCrossOrigin?: boolean
-  /** Made once, by the listener; in place of the handler for all requests that it takes a place for. */
+  /** Made once, by the listener; replaces the handler for all requests that it takes a slot for. */
   readonly prelude?: Effect.Effect<Prelude<R>, never, R>
 }
 
 /**
- * The beginning of a route whose commonest answer needs no more than the request's body: the listener reads that before
- * any fiber begins, for a fiber with its services costs more than such an answer.
+ * The beginning of a route whose commonest answer needs no more than the request's body: the listener reads it before
+ * any fiber starts, because a fiber with its services costs more than such an answer.
  */
 export interface Prelude<out R> {
-  /** Takes a place for the request, which the returned function gives back; undefined leaves it to the handler. */
+  /** Takes a slot for the request, which the returned function releases; undefined leaves it to the handler. */
   readonly enter: () => (() => void) | undefined
   readonly limits: BodyLimits
-  /** The room for a request's body, which is freed with its place; without it bodies are bounded only one by one. */
+  /** The memory for a request's body, freed with its slot; without it bodies are bounded only individually. */
   readonly holdRoom?: () => HeldRoom
-  /** In one step: the answer, or what is left to do. */
+  /** In one step: the answer, or the remaining work. */
   readonly answer: (begun: BegunCall) => Answer | Effect.Effect<Answer, WireError, R>
 }
 
-/** A request with its body, or with the reason why that is refused. */
+/** A request with its body, or with the reason for refusing the body. */
 export interface BegunCall {
   readonly call: HttpCall["Service"]
   readonly body: TakenBody
@@ -72,7 +72,7 @@ export const crossOrigin = <const Routes extends ReadonlyArray<Route<unknown>>>(
 ): ReadonlyArray<Route<ServicesOf<Routes>>> =>
   routes.map((each) => ({ ...(each as Route<ServicesOf<Routes>>), isCrossOrigin: true }))
 
-/** Routes below a base path, such as `/api`; below an empty one they stay as they are. */
+/** Routes below a base path, such as `/api`; below an empty one they are unchanged. */
 export const below = <const Routes extends ReadonlyArray<Route<unknown>>>(
   base: string,
   routes: Routes
@@ -96,8 +96,8 @@ const methods: ReadonlyArray<Method> = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 const paramCharactersMax = 512
 
 /**
- * The path decides before the method, as OpenAPI has it: of `/voices/:id` and `/voices/samples` the latter alone has
- * the request for `/voices/samples`, whatever its method. HEAD is answered as GET without its body.
+ * The path decides before the method, as in OpenAPI: of `/voices/:id` and `/voices/samples` only the latter gets a
+ * request for `/voices/samples`, whatever its method. HEAD is answered as GET without its body.
  */
 export const routeTable = <R>(routes: ReadonlyArray<Route<R>>) => {
   const router = FindMyWay.make<ReadonlyMap<string, Route<R>>>({
@@ -125,12 +125,15 @@ export const routeTable = <R>(routes: ReadonlyArray<Route<R>>) => {
 
 const withHead = (found: ReadonlyArray<Method>) => found.flatMap((one) => (one === "GET" ? ["GET", "HEAD"] : [one]))
 
-/** The query and the body of a request. Each is read and decoded when a handler yields it, with every fault at once. */
+/**
+ * The query and the body of a request. Each is read and decoded when a handler yields it; all faults are reported at
+ * once.
+ */
 export interface EndpointRequest<out Query, out Body, out Limits = never> {
   readonly query: Effect.Effect<Query, WireError, HttpCall>
   /**
-   * Where the declaration makes the body optional, a request without one counts as `{}`. A form has limits for each
-   * of its parts, and is read with `readForm`.
+   * If the declaration makes the body optional, a request without one counts as `{}`. A form has limits for each of its
+   * parts, and is read with `readForm`.
    */
   readonly body: Effect.Effect<Body, WireError, BodyServices | Limits>
 }
@@ -164,12 +167,12 @@ type NeedsOf<Handler> = Handler extends (request: never) => infer Handled
       : never
   : never
 
-/** `Limits`: the services that tell how large a body may be. */
+/** `Limits`: the services that determine how large a body can be. */
 interface ApiOptions<Limits> {
   readonly bodyBytesMax: Effect.Effect<number, never, Limits>
 }
 
-/** Endpoints with a scope authenticate their callers; groups without tokens need nothing for it. */
+/** Endpoints with a scope authenticate their callers; groups without tokens need nothing for that. */
 type AuthOf<Group extends HttpApiGroup.Constraint> = [
   HttpApiEndpoint.Middleware<HttpApiGroup.Endpoints<Group>>
 ] extends [never]
@@ -177,11 +180,11 @@ type AuthOf<Group extends HttpApiGroup.Constraint> = [
   : Auth
 
 /**
- * Method, path, scopes and shapes come from the declaration, so a handler names none of them. A missing handler, or one
- * that answers with another shape, does not compile; one too many throws when its file is loaded. A handler asks for
- * its query and its body itself, and so decides which fault is answered first. Effect's HttpApiBuilder decodes both
- * before the handler runs, with errors of its own, and takes 31 µs a request where this takes 20, as hand-written
- * routes do. The routes of a group. A handler whose endpoint needs a scope has its `Caller` in context.
+ * The routes of a group. Method, path, scopes and shapes come from the declaration, so a handler repeats none of them.
+ * A missing handler, or one that answers with another shape, does not compile; an extra one throws when its file is
+ * loaded. A handler whose endpoint needs a scope has its `Caller` in context. A handler asks for its query and its body
+ * itself, and so decides which fault is answered first. Effect's HttpApiBuilder decodes both before the handler runs,
+ * with its own errors, and takes 31 µs a request where this takes 20, as hand-written routes do.
  */
 export const routesOf = <
   Group extends HttpApiGroup.Constraint,

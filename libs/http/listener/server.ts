@@ -1,6 +1,6 @@
 /**
  * Node's HTTP server with all of its limits set. It answers the requests of a connection one after the other, and
- * refuses in the API's envelope even where it understood no request.
+ * refuses in the API's envelope even if it could not parse the request.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import { Server as NetServer, type Socket } from "node:net"
@@ -18,19 +18,19 @@ import {
   type WireError
 } from "../WireError.ts"
 
-/** The bounds of a listener. Every one acts before a handler sees the request. */
+/** The bounds of a listener. Each applies before a handler sees the request. */
 export interface ListenerLimits {
   readonly connectionsMax: number
   /** All headers of a request together. */
   readonly headerBytesMax: number
   readonly headersTimeoutMs: number
-  /** For the whole request, its body included. */
+  /** For the entire request, body included. */
   readonly requestTimeoutMs: number
-  /** How long a connection may wait for its next request. */
+  /** How long a connection can wait for its next request. */
   readonly idleMs: number
-  /** How long a reader may take none of the bytes that wait for it. */
+  /** How long a reader can take none of the bytes that are queued for it. */
   readonly stallMs: number
-  /** Requests sent ahead on a connection; they are answered one after the other. */
+  /** Requests sent ahead on a connection; they are answered in order. */
   readonly pipelinedMax: number
   /** How long a drain waits for running requests. It is below Drain's own limit, so that this server makes the cut. */
   readonly drainMs: number
@@ -55,7 +55,7 @@ interface LimitedServerOptions {
   readonly renderError: RenderError
   readonly errorHeaders: ErrorHeaders
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void
-  /** Takes requests to become WebSockets; without it they are answered like others. */
+  /** Turns requests into WebSockets; without it they are answered like others. */
   readonly upgrade?: ((request: IncomingMessage, socket: Duplex, head: Buffer) => void) | undefined
   readonly onActive: (count: number) => void
   readonly onCut: (reason: CutReason) => void
@@ -65,12 +65,12 @@ export interface LimitedServer {
   readonly node: Server
   readonly isOpen: () => boolean
   readonly running: () => number
-  /** How many answers ended in full, ever. */
+  /** How many answers have ended in full. */
   readonly answered: () => number
   readonly stopAccepting: () => void
-  /** Completes when nothing runs. */
+  /** Completes when no request is running. */
   readonly quiet: Effect.Effect<void>
-  /** Completes after `stopAccepting` and `quiet`, when every caller has read its answer to the end and hung up. */
+  /** Completes after `stopAccepting` and `quiet`, once every caller has read its answer to the end and hung up. */
   readonly takenLeave: Effect.Effect<void>
   /** Cuts the remaining connections. */
   readonly close: Effect.Effect<void>
@@ -85,9 +85,9 @@ export const limitedServer = (options: LimitedServerOptions): LimitedServer => {
     keepAliveTimeout: limits.idleMs,
     connectionsCheckingInterval: Math.min(1_000, Math.ceil(limits.headersTimeoutMs / 4)),
     noDelay: true,
-    // Refused by us, in the envelope.
+    // The server refuses it itself, in the envelope.
     requireHostHeader: false,
-    // Some clients offer HTTP/2 by an upgrade with each request; those are answered as they are.
+    // Some clients offer HTTP/2 by an upgrade with each request; those are answered as usual.
     shouldUpgradeCallback: (request) => options.upgrade !== undefined && asksForWebSocket(request)
   })
   node.maxConnections = limits.connectionsMax
@@ -102,7 +102,7 @@ export const limitedServer = (options: LimitedServerOptions): LimitedServer => {
     answered: turns.answered,
     stopAccepting: () => {
       turns.stop()
-      // Node's own close would cut idle connections, with bytes that they still have to send.
+      // Node's own close would cut idle connections that still have bytes to send.
       NetServer.prototype.close.call(node)
       for (const socket of sockets.open) if (turns.of(socket) === undefined && !upgraded.has(socket)) socket.end()
     },
@@ -122,12 +122,12 @@ interface Turn {
 }
 
 interface Turns {
-  /** The answer that is being given on a connection. */
+  /** The answer in progress on a connection. */
   readonly of: (socket: Duplex) => ServerResponse | undefined
   readonly running: () => number
   readonly answered: () => number
   readonly quiet: Effect.Effect<void>
-  /** From now on each connection ends with its last answer. */
+  /** From now on each connection closes after its last answer. */
   readonly stop: () => void
 }
 
@@ -135,7 +135,7 @@ interface Turns {
 const takingTurns = (node: Server, options: LimitedServerOptions): Turns => {
   const { limits, handle, onActive, onCut } = options
   const turns = new WeakMap<Duplex, Turn>()
-  // What follows a head with a fault may be anything: nothing of it begins.
+  // Anything may follow a faulty head: none of it is started.
   const refused = new WeakSet<Duplex>()
   const whenQuiet = new Set<() => void>()
   let running = 0
@@ -166,8 +166,8 @@ const takingTurns = (node: Server, options: LimitedServerOptions): Turns => {
   node.on("request", (request, response) => {
     const { socket } = request
     if (refused.has(socket)) return undefined
-    // A pipelined answer before its turn has no socket: nothing would tell it that its caller left, and nothing would
-    // hold it back. So it does not begin before its turn.
+    // A pipelined answer before its turn has no socket: nothing would report that its caller left, and nothing would
+    // apply backpressure. So it does not start before its turn.
     const turn = turns.get(socket)
     if (turn === undefined) return begin(socket, request, response, [])
     if (turn.waiting.length >= limits.pipelinedMax) {
@@ -197,8 +197,8 @@ const keepingSockets = (node: Server, turns: Turns) => {
       if (open.size === 0) for (const resume of whenAlone) resume()
     })
     const { destroySoon } = socket
-    // Bytes that the kernel still has to send are lost when a container's network goes with its process. So a
-    // connection stays until its caller hangs up, having read everything, or falls silent; one that still sends is cut.
+    // Bytes that the kernel has yet to send are lost when a container's network goes with its process. So a connection
+    // stays until its caller hangs up, having read everything, or falls silent; one that still sends is cut.
     socket.destroySoon = () => (turns.of(socket)?.req.complete === true ? void socket.end() : destroySoon.call(socket))
   })
   return { open, takenLeave: when(() => open.size === 0, whenAlone) }
@@ -207,12 +207,12 @@ const keepingSockets = (node: Server, turns: Turns) => {
 const asksForWebSocket = ({ method, headers }: IncomingMessage) =>
   method === "GET" && headers.upgrade?.toLowerCase() === "websocket"
 
-/** The connections that were handed over to become WebSockets, until they close. */
+/** The connections that became WebSockets, until they close. */
 const handingOver = (node: Server, turns: Turns, options: LimitedServerOptions): ReadonlySet<Duplex> => {
   const { onCut, upgrade } = options
   const upgraded = new Set<Duplex>()
   node.on("upgrade", (request, socket, head) => {
-    // An answer is still being given on it: what follows it cannot be told from the socket's frames.
+    // An answer is still in progress on it: what follows it could not be told from the socket's frames.
     if (upgrade === undefined || turns.of(socket) !== undefined) {
       onCut("pipelined")
       return socket.destroy()
@@ -229,7 +229,7 @@ const handingOver = (node: Server, turns: Turns, options: LimitedServerOptions):
   return upgraded
 }
 
-/** Refuses or cuts connections: refused, malformed, too slow, or with a reader that stalls. */
+/** Refuses or cuts connections that are refused, malformed or too slow, or whose reader stalls. */
 const refuseAndCut = (node: Server, turns: Turns, options: LimitedServerOptions) => {
   const { limits, onCut } = options
   node.on("drop", () => onCut("too many"))
@@ -266,7 +266,7 @@ interface Refusal {
   readonly body: string
 }
 
-/** The answer to what is no request for any handler. */
+/** The answer to a request that reaches no handler. */
 const refusalOf = (
   error: WireError,
   { renderError, errorHeaders }: Pick<LimitedServerOptions, "renderError" | "errorHeaders">
@@ -285,7 +285,7 @@ const refusalOf = (
   return { status: error.status, headers, body }
 }
 
-/** As bytes of a connection on which node understood no request, or gave it away. */
+/** As bytes, for a connection whose request node could not parse or has handed over. */
 const textOf = ({ status, headers, body }: Refusal): string => {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
   return `${[`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`, ...lines].join("\r\n")}\r\n\r\n${body}`

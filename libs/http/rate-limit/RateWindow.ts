@@ -1,7 +1,7 @@
 /**
- * Rate limits: a bound on the calls of a key in any stretch of a window. One interface, and two places to count: this
- * process, or a store that all replicas share (`sharedWindow`). Only the one that refuses describes itself in headers,
- * because on other answers they would describe a window that decides nothing.
+ * Rate limits: a bound on a key's calls in any stretch of a window. One interface, and two places to count: this
+ * process, or a store that all replicas share (`sharedWindow`). Only a window that refuses describes itself in headers;
+ * on other answers they would describe a window that decides nothing.
  */
 import { Clock, Effect } from "effect"
 
@@ -46,14 +46,14 @@ export const rateWindow = ({ name, limit, windowMs, keysMax = keysMaxDefault }: 
   const giveBack = (key: string, { takenAtMs }: RateTaken) =>
     Effect.sync(() => {
       const log = giveBackToLog(logs.get(key) ?? [], takenAtMs)
-      // The key keeps its place in the order: giving back is no take.
+      // The key keeps its place in the order: giving back is not a take.
       if (log.length === 0) logs.delete(key)
       else if (logs.has(key)) logs.set(key, log)
     })
   return { name, limit, windowMs, take, giveBack }
 }
 
-/** Headers that describe the window that refused; an API with its own spelling gives its own. */
+/** Headers that describe the window that refused; an API that spells them differently provides its own. */
 export const rateLimitHeaders = ({
   limit,
   retryAfterMs
@@ -64,9 +64,8 @@ export const rateLimitHeaders = ({
 })
 
 /**
- * A sliding window as the times of the calls that it let through. Any stretch of `windowMs` holds at most `limit` of
- * them, and a refusal names the very moment at which the oldest one leaves. In ascending order; at most `limit` of
- * them.
+ * A sliding window as the times of the calls that it admitted. Any stretch of `windowMs` holds at most `limit` of them,
+ * and a refusal names the exact moment at which the oldest one leaves. In ascending order; at most `limit` of them.
  */
 export type RateLog = ReadonlyArray<number>
 
@@ -74,7 +73,7 @@ export interface RateTaken {
   readonly _tag: "Taken"
   readonly limit: number
   readonly remaining: number
-  /** Milliseconds until the next place becomes free. */
+  /** Milliseconds until the next slot is free. */
   readonly resetMs: number
   readonly takenAtMs: number
 }
@@ -95,7 +94,7 @@ interface Rule {
   readonly windowMs: number
 }
 
-/** The decision, and the log to keep when a place was taken. */
+/** The decision, and the log to keep if a slot was taken. */
 export const takeFromLog = (
   log: RateLog,
   { limit, windowMs }: Rule,
@@ -104,7 +103,7 @@ export const takeFromLog = (
   const live = log.filter((atMs) => atMs + windowMs > nowMs)
   const blocking = live.at(-limit)
   if (blocking !== undefined) return { decision: refusedUntil(limit, blocking + windowMs, nowMs), log: live }
-  // Another replica's clock may be ahead, so the order of the log is the order of the takes.
+  // Another replica's clock can be ahead, so the order of the log is the order of the takes.
   const takenAtMs = Math.max(nowMs, live.at(-1) ?? nowMs)
   const next = [...live, takenAtMs]
   const resetMs = (next[0] ?? takenAtMs) + windowMs - nowMs
@@ -116,7 +115,7 @@ export const refusedUntil = (limit: number, resetAtMs: number, nowMs: number): R
   return { _tag: "Refused", limit, remaining: 0, resetMs: retryAfterMs, resetAtMs, retryAfterMs }
 }
 
-/** The log without one call that was taken at that time. */
+/** The log without one call taken at that time. */
 export const giveBackToLog = (log: RateLog, takenAtMs: number): RateLog => {
   const index = log.lastIndexOf(takenAtMs)
   return index < 0 ? log : log.toSpliced(index, 1)

@@ -1,9 +1,9 @@
 /**
  * A rate limit over all replicas that costs its callers no look-up: each replica decides by what it knows, and settles
- * its counts with the store every quarter of a second. Several windows share one log of a key's takes. A replica is exact
- * about its own takes and learns of the others' when it settles, so a key that comes to several at once exceeds its limit by
- * at most what each lets pass within one interval, and through each alone no more than the limit passes. When the
- * store falls behind or cannot be reached, takes wait until they are counted, and fail when they cannot be.
+ * its counts with the store every quarter of a second. Several windows share one log of a key's takes. A replica is
+ * exact about its own takes and learns of the others' when it settles. So a key that comes to several replicas at once
+ * exceeds its limit by at most what each admits within one interval, and each alone admits no more than the limit. When
+ * the store falls behind or is unavailable, takes wait until they are counted, and fail if they cannot be.
  */
 import { hash } from "node:crypto"
 import { Array as Arr, Clock, Deferred, Effect, Option, Order, Schema } from "effect"
@@ -16,7 +16,7 @@ import { giveBackToLog, type RateLog, type RateRefused, takeFromLog } from "./Ra
 export interface LimitWindow {
   /** Names the window in refusals and in metrics. */
   readonly name: string
-  /** At most 300: that many times are kept for each key. */
+  /** At most 300: that many times are kept per key. */
   readonly limit: number
   readonly windowMs: number
 }
@@ -26,17 +26,17 @@ type Windows = Arr.NonEmptyReadonlyArray<LimitWindow>
 export type LimitDecision = { readonly _tag: "Taken" } | (RateRefused & { readonly window: string })
 
 export interface SettledLimit {
-  /** Fails when the take cannot be counted. */
+  /** Fails if the take cannot be counted. */
   readonly take: (key: string) => Effect.Effect<LimitDecision, BusError>
 }
 
-/** How often a replica settles: the bound of what a key can take too much. */
+/** How often a replica settles: this bounds how far a key can exceed its limit. */
 const settleEveryMs = 250
-// Counts that wait for longer than this say that the store is behind: from then on takes wait for it.
+// If counts wait for longer than this, the store is behind: from then on takes wait for it.
 const unsettledMsMax = 2 * settleEveryMs
 // Shorter than any caller waits for a refusal.
 const withinMs = 3_000
-// A replica's keys settle side by side, so that their requests leave in one write.
+// A replica's keys settle concurrently, so that their requests leave in one write.
 const atOnce = 256
 // Beyond this number the key with the oldest last take is forgotten; the store still has it.
 const keysMax = 10_000
@@ -44,21 +44,21 @@ const logOfTakes = Schema.Array(Schema.Int)
 
 interface Take {
   readonly atMs: number
-  /** Done when the take is in the store, or cannot be. */
+  /** Completes once the take is in the store, or cannot be stored. */
   readonly settled?: Deferred.Deferred<void, BusError>
 }
 
 /** What this replica knows of a key. */
 interface Known {
-  /** Every take, its own and those that it has heard of. */
+  /** Every take known here, its own and those of others. */
   log: RateLog
-  /** Its own that are not in the store yet. */
+  /** Its own takes that are not in the store yet. */
   unsettled: ReadonlyArray<Take>
-  /** The store's log; none before it was written or read. */
+  /** The store's log; none until it was written or read. */
   stored: Option.Option<KvEntry<RateLog>>
 }
 
-/** The decision, and the log to keep when a place was taken. The longest window decides first. Pure. */
+/** The decision, and the log to keep if a slot was taken. The longest window decides first. Pure. */
 export const takeFromWindows = (
   log: RateLog,
   longestFirst: Windows,
@@ -73,7 +73,7 @@ export const takeFromWindows = (
   return { decision: { _tag: "Taken" }, log: next }
 }
 
-/** The store's log with the takes that it lacks: no more of them than any limit counts. Pure. */
+/** The store's log with the takes that it lacks, at most as many as any limit counts. Pure. */
 export const mergedLog = (stored: RateLog, unsettled: RateLog, limitMax: number): RateLog => {
   const log = [...stored]
   // Most come last. `toSorted` boxes each number of the list that it makes, and every call reads this list.
@@ -81,7 +81,7 @@ export const mergedLog = (stored: RateLog, unsettled: RateLog, limitMax: number)
   return log.slice(-limitMax)
 }
 
-/** Takes, or fails with 429 that names the window, or with 503 when the store does not answer. */
+/** Takes, or fails with 429 that names the window, or with 503 if the store does not answer. */
 export const takeOrRefuse = Effect.fnUntraced(function* (
   { take }: SettledLimit,
   key: string,
@@ -145,7 +145,7 @@ const counted = (settled: Deferred.Deferred<void, BusError>, name: string) =>
 const noAnswer = (name: string) =>
   new BusUnavailable({ operation: `count a call in ${name}`, detail: `no answer within ${withinMs} ms` })
 
-/** The keys in the order of their last takes, and those that have something to settle. Bounded. */
+/** The keys in the order of their last takes, and those with something to settle. Bounded. */
 const knownKeys = () => {
   const known = new Map<string, Known>()
   const waiting = new Map<string, { readonly of: Known; readonly sinceMs: number }>()
@@ -158,7 +158,7 @@ const knownKeys = () => {
   }
   return {
     waiting,
-    /** Undefined when there is room for no further key. */
+    /** Undefined if there is no room for another key. */
     find: (key: string): Known | undefined => {
       const found = known.get(key)
       if (found !== undefined) {
@@ -183,7 +183,7 @@ const storeOf = Effect.fnUntraced(function* (longestFirst: Windows, { waiting }:
   const [{ name, windowMs }] = longestFirst
   const limitMax = Math.max(...longestFirst.map(({ limit }) => limit))
   const bucket = yield* (yield* Kv).open("rate-windows", logOfTakes)
-  // A log lives a window longer than its last take; by then all its times are over.
+  // A log lives a window longer than its last take; by then all its times have expired.
   const logs = records(bucket, { keptMs: () => windowMs + 1_000 })
   const takes = (yield* Metrics).counter(sharedWindowTakes)
   let isFailing = false
@@ -237,7 +237,7 @@ const storeOf = Effect.fnUntraced(function* (longestFirst: Windows, { waiting }:
   }
 })
 
-/** Takes whose callers wait do not count when they cannot be counted: their calls are refused. */
+/** Takes whose callers wait do not count if they cannot be counted: their calls are refused. */
 const refuseWaiting = (known: Known, error: BusError) => {
   for (const { atMs, settled } of known.unsettled) {
     if (settled === undefined) continue

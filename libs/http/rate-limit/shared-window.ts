@@ -1,6 +1,6 @@
 /**
- * A rate window over all replicas: each key's takes are a log in the store, and takes that come together share a write.
- * Exact as far as the replicas' clocks agree.
+ * A rate window over all replicas: each key's takes are a log in the store, and takes that arrive together share a
+ * write. As exact as the replicas' clocks agree.
  */
 import { hash } from "node:crypto"
 import { Effect, Result, Schema } from "effect"
@@ -12,7 +12,7 @@ import { giveBackToLog, type RateTaken, type RateWindow, takeFromLog } from "./R
 export interface SharedWindowOptions {
   /** Names the window in refusals, in metrics and in the store: letters, digits, `-` and `_`. */
   readonly name: string
-  /** At most 300: that many times are kept for each key. */
+  /** At most 300: that many times are kept per key. */
   readonly limit: number
   /** At most a day. */
   readonly windowMs: number
@@ -32,7 +32,7 @@ export const sharedWindow = Effect.fnUntraced(function* (options: SharedWindowOp
     return yield* Effect.die(new RangeError(`no such window: ${JSON.stringify(options)}`))
   }
   const bucket = yield* (yield* Kv).open("rate-windows", logOfTakes)
-  // A log lives a window longer than its last take; by then all its times are over.
+  // A log lives a window longer than its last take; by then all its times have expired.
   const logs = records(bucket, { together: true, keptMs: () => windowMs + 1_000 })
   const takes = (yield* Metrics).counter(sharedWindowTakes)
   takes.begin({ window: name })
