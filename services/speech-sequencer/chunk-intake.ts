@@ -1,38 +1,38 @@
 /**
- * Takes in the frames of one chunk and gives out its PCM in order, once. A chunk may be synthesized more than once,
- * when a synthesizer dies or is slow: frames are taken by their position, whichever run they come from. Where one run
- * continues another the two are cross-faded over 5 ms, for two runs of an engine are not bit-identical. The edges of a
- * chunk fade, so that no join of two chunks is a step.
+ * Takes in the frames of one chunk and returns its PCM in order, once. A chunk can be synthesized more than once, if a
+ * synthesizer dies or is slow: frames are taken by position, whichever run they come from. Where one run continues
+ * another, the two are cross-faded over 5 ms, because two runs of an engine are not bit-identical. The edges of a chunk
+ * fade, so that no join of two chunks is a step.
  */
 import { concatPcm, crossFade } from "#speech/audio"
 import type { ChunkFrameHead, WordStart } from "#speech/contract"
 
 export interface ChunkIntake {
-  /** True when the frame brought anything new. */
+  /** True if the frame brought anything new. */
   readonly accept: (head: ChunkFrameHead, pcm: Int16Array) => boolean
   /** The PCM that has settled since the last call. */
   readonly take: () => Int16Array
   readonly isComplete: () => boolean
   readonly words: () => ReadonlyArray<WordStart>
-  /** The samples given out and held so far. */
+  /** The samples returned and held so far. */
   readonly samples: () => number
   /** One past the last audible sample. */
   readonly speechEnd: () => number
 }
 
-// 5 ms: long enough to hide a difference of phase, too short to hear.
+// 5 ms: long enough to hide a phase difference, too short to hear.
 export const crossFadeSamples = 120
-// 2 ms at both ends of a chunk, where engines are all but silent.
+// 2 ms at both ends of a chunk, where engines are nearly silent.
 const edgeFadeSamples = 48
 // Anything below is inaudible: the noise floor of the engines is about 20.
 const audible = 100
 
-/** `settled` waits to be taken; `tail` is held back, for another run may have to be blended into it. */
+/** `settled` waits to be taken; `tail` is held back, because another run may have to be blended into it. */
 interface Intake {
   readonly settled: Array<Int16Array>
   readonly words: Array<WordStart>
   tail: Int16Array
-  /** Samples settled so far, including those that were taken. */
+  /** Samples settled so far, including those already taken. */
   settledSamples: number
   run: string | undefined
   isComplete: boolean
@@ -111,7 +111,7 @@ const finish = (intake: Intake) => {
   settle(intake, tail)
 }
 
-/** Blends the held tail into the same stretch of another run, and returns what comes after it. */
+/** Blends the held tail into the same stretch of another run, and returns what follows it. */
 const blended = (tail: Int16Array, pcm: Int16Array) => {
   tail.set(crossFade(tail, pcm))
   return pcm.subarray(Math.min(tail.length, pcm.length))

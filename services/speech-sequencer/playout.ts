@@ -1,7 +1,7 @@
 /**
- * The playout of one session: which chunks to request, and which frames can leave. Holds state, does no IO. Chunks
- * arrive in any order and leave in theirs; the pauses between them are silence on the same timeline. A chunk's speech
- * marks leave once all of it is here, which is long before it is heard.
+ * The playout of one session: which chunks to request, and which frames can be sent. Holds state, does no IO. Chunks
+ * arrive in any order and are sent in order; the pauses between them are silence on the same timeline. A chunk's speech
+ * marks are sent once the entire chunk has arrived, which is long before it is played.
  */
 import { Result } from "effect"
 import {
@@ -22,24 +22,24 @@ import { chunkIntake, type ChunkIntake } from "./chunk-intake.ts"
 export interface Playout {
   readonly accept: (head: ChunkFrameHead, pcm: Int16Array) => boolean
   /**
-   * Chunks to request now; each is named once. Of one that has brought nothing yet, `mayRunAhead` also requests the
-   * chunks after its first.
+   * Chunks to request now; each is named once. `mayRunAhead` requests later chunks even before the first one has
+   * delivered anything.
    */
   readonly wanted: (mayRunAhead: boolean) => ReadonlyArray<number>
-  /** The frames that may leave with the client's credit up to `limitSample`. */
+  /** The frames that can be sent with the client's credit up to `limitSample`. */
   readonly frames: (limitSample: number) => ReadonlyArray<Frame<SessionFrameHead>>
-  /** Settled audio that waits to leave. */
+  /** Settled audio that waits to be sent. */
   readonly heldMs: () => number
-  /** The chunk that the playout waits for; undefined when all are here. */
+  /** The chunk that the playout waits for; undefined once all have arrived. */
   readonly awaited: () => number | undefined
-  /** True when audio is ready and the client has no credit for it. */
+  /** True if audio is ready and the client has no credit for it. */
   readonly isFull: (limitSample: number) => boolean
   readonly isEnded: () => boolean
-  /** The turn that makes no sound, if there is one: then nothing more comes. */
+  /** A turn that makes no sound, if there is one: then nothing more comes. */
   readonly silentTurn: () => number | undefined
 }
 
-// Chunks are requested a few ahead, while less than this waits to leave: enough to hide a lost synthesizer.
+// Chunks are requested a few ahead, while less than this waits to be sent: enough to hide a lost synthesizer.
 const aheadChunks = 3
 const aheadSamples = 4 * speechSampleRateHz
 const silence = new Int16Array(0)
@@ -49,19 +49,19 @@ interface State {
   readonly intakes: Map<number, ChunkIntake>
   readonly requested: Set<number>
   readonly queue: PcmQueue
-  /** The chunk being spoken, and whether the pause before it is in the queue. */
+  /** The current chunk, and whether the pause before it is in the queue. */
   current: number
   isOpened: boolean
   /** The start of that chunk on the timeline, after its pause. */
   speechStart: number
-  /** Speech marks that leave with the next frame. */
+  /** Speech marks that are sent with the next frame. */
   marks: Array<WordMark>
   sequence: number
-  /** Something of the present turn was heard, or it asks for silence: before that nothing of it leaves. */
+  /** The current turn has made a sound, or asks for silence: until then none of it is sent. */
   hasSound: boolean
-  /** The turn of which all is here and nothing was heard. */
+  /** The turn that has arrived in full without a sound. */
   silentTurn: number | undefined
-  /** Something of it has come: before that, its later chunks would only be in the way of other sessions' first. */
+  /** Some of it has arrived: until then, its later chunks would only delay other sessions' first ones. */
   hasBegun: boolean
   isEnded: boolean
 }
@@ -79,7 +79,7 @@ export const playout = (script: Script, resume: ResumePoint | null): Playout => 
     speechStart: 0,
     marks: [],
     sequence: 0,
-    // What left before a resume was heard.
+    // Audio sent before a resume was audible.
     hasSound: (resume?.fromSample ?? 0) > 0,
     silentTurn: undefined,
     hasBegun: false,
@@ -185,9 +185,9 @@ interface TakenPcm {
   readonly start: number
 }
 
-/** PCM on its way out, in order, with its position on the timeline and the chunk it belongs to. */
+/** PCM to be sent, in order, with its position on the timeline and its chunk. */
 interface PcmQueue {
-  /** Starts a chunk: what is pushed from now on belongs to it. */
+  /** Starts a chunk: everything pushed from now on belongs to it. */
   readonly begin: (chunk: number) => void
   readonly push: (pcm: Int16Array) => void
   readonly silence: (milliseconds: number) => void
@@ -254,13 +254,13 @@ export interface Script {
   readonly lines: ReadonlyArray<ScriptLine>
   /** Offsets in UTF-16 units of their turn's input. */
   readonly sentences: ReadonlyArray<{ readonly turn: number; readonly start: number; readonly end: number }>
-  /** Marks name their turn only when there are several. */
+  /** Marks name their turn only if there are several. */
   readonly isDialogue: boolean
 }
 
 /**
- * The chunks of a session, in the order they are spoken: every turn's input, read and cut. Pure. All faults of all
- * turns; a path is `turns/<n>/input`, and the message gives the place in it.
+ * The chunks of a session, in the order they are spoken: every turn's input, read and cut. Pure. Fails with all faults
+ * of all turns; a path is `turns/<n>/input`, and the message gives the position in it.
  */
 export const readScript = (
   request: Pick<SessionRequest, "turns" | "textNormalization">

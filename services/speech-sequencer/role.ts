@@ -1,11 +1,13 @@
 /**
+ *
  * The role speech-sequencer.
  *
  * in: requests on `speech.sessions` (queue group), frames and credit on `speech.to.<instance>.<session>`
  * out: `speech.chunks.<engine>`, frames to `speech.to.<speech-api>.<session>`
  * state: none that outlives a session; a session whose sequencer dies is resumed by speech-api elsewhere
  * failure policy: a chunk that no synthesizer delivers is requested again, six times in all, then the session fails; a
- * client that sends no credit for 2 s is given up; a full sequencer answers busy at once
+ * client that sends no credit for 2 s is dropped; a full sequencer answers busy at once
+ *
  */
 import { Clock, Effect, FiberSet, Layer, Result } from "effect"
 import { jsonCodec, Mailbox, Requests } from "#bus"
@@ -18,8 +20,8 @@ import { sessionsActive, sessionsEnded, sessionsRefused } from "./metrics.ts"
 import { readScript, type Script } from "./playout.ts"
 import { runSession } from "./session.ts"
 
-// A crowd that begins within this process needs no broker, whose way it would share with all sound. Reading 20,000
-// characters takes some 20 ms of one thread; more at once would only queue.
+// A crowd that starts within this process needs no broker, whose connection it would share with all audio.
+// Reading 20,000 characters takes some 20 ms of one thread; more at once would only queue.
 const readingMax = 32
 // By then the shortest sessions have ended, so a new one has a chance.
 const retryAfterSeconds = 1
@@ -42,7 +44,7 @@ export const speechSequencer = Layer.effectDiscard(
   })
 )
 
-/** The sessions of this process, and the admission that decides whether another one may begin. */
+/** The sessions of this process, and the admission that decides whether another one can begin. */
 interface Sequencer {
   readonly instance: string
   readonly sessions: FiberSet.FiberSet
@@ -98,7 +100,7 @@ const answer = Effect.fnUntraced(function* (sequencer: Sequencer, request: Sessi
   active.set({}, ++sequencer.count)
   const listener = listening.enter({ engine, nowMs: nowMs(), plays: true, soundMs: soundMsOf(request.turns) })
   yield* FiberSet.run(sessions, speak(sequencer, { request, script: script.success, listener }))
-  // What it requests leaves with this turn of the event loop: an asker in this process goes on behind that.
+  // Its requests leave with this turn of the event loop: a caller in this process continues after that.
   yield* Effect.yieldNow
   return { _tag: "Accepted", sequencer: sequencer.instance, sentences: script.success.sentences } as const
 })
@@ -107,7 +109,8 @@ const busyFor = (sequencer: Sequencer, { resume, isPromised }: SessionRequest, e
   const { count, isDraining, lateMs, limits, listening, nowMs, sessionsMax } = sequencer
   if (isDraining) return { reason: "draining", retryAfterSeconds } as const
   if (count >= sessionsMax) return { reason: "sessions", retryAfterSeconds } as const
-  // The listener of a resumed session is in the middle of it; the caller of a promised one can no longer be refused in time.
+  // The listener of a resumed session is in the middle of it; the caller of a promised one can no longer be refused in
+  // time.
   if (resume !== null || isPromised === true) return undefined
   const load = { ...listening.load(engine, nowMs()), lateMs: lateMs() }
   const verdict = admit(load, { ahead: 0, waitedMs: 0, isPromised: false, recentlyRefused: 0 }, limits)

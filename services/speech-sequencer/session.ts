@@ -1,6 +1,6 @@
 /**
- * Runs one session: requests chunks of the synthesizers, takes in their frames and the client's credit, and sends what
- * may leave. It ends when all is spoken, when the client is gone, or when a chunk cannot be made.
+ * Runs one session: requests chunks from the synthesizers, takes in their frames and the client's credit, and sends
+ * what can be sent. It ends when everything is spoken, when the client is gone, or when a chunk cannot be synthesized.
  */
 import { Clock, Effect, Queue, Result, Schedule, type Scope } from "effect"
 import { jsonCodec, Mailbox, Publisher } from "#bus"
@@ -24,10 +24,10 @@ type SessionEnd = "spoken" | "refused" | "cancelled" | "abandoned" | "failed"
 // The client's side repeats its credit four times a second; after eight missing in a row it is gone.
 const creditSilenceMsMax = 2_000
 const tickMs = 250
-// Twice a synthesizer's lease on a chunk: by then another one should have begun.
+// Twice a synthesizer's lease on a chunk: by then another one should have started.
 const chunkSilenceMsMax = 2_500
 const requestsMax = 6
-// Frames taken in at once; more would only delay what can leave.
+// Frames taken in at once; more would only delay what can be sent.
 const mailPerTurnMax = 64
 
 const jobCodec = jsonCodec(ChunkJob)
@@ -39,7 +39,7 @@ const tick = Symbol("tick")
 
 interface ChunkRequest {
   times: number
-  /** On the waking clock of the session's `stall`. */
+  /** On the awake clock of the session's `stall`. */
   heardAtMs: number
   readonly firstMs: number
 }
@@ -59,7 +59,7 @@ interface Session {
   readonly synthesizers: Set<string>
   readonly stall: OwnStall
   limitSample: number
-  /** On the waking clock of `stall`. */
+  /** On the awake clock of `stall`. */
   creditAtMs: number
   sentAtMs: number
   isWaiting: boolean
@@ -138,7 +138,7 @@ const serve = Effect.fnUntraced(function* (session: Session) {
   return end
 })
 
-/** Requests the chunks that are due, and sends the frames that the client has room for. */
+/** Requests the chunks that are due, and sends the frames that the client has credit for. */
 const advance = Effect.fnUntraced(function* (session: Session) {
   const { play, limitSample, counted, listener, nowMs } = session
   for (const chunk of play.wanted(session.hasTicked)) yield* request(session, chunk)
@@ -156,7 +156,7 @@ const advance = Effect.fnUntraced(function* (session: Session) {
   return play.isEnded() ? ("spoken" as const) : undefined
 })
 
-/** What an engine makes of a text is known only when it has: a lone sign is spoken by some and passed over by others. */
+/** Whether a text makes sound is known only after synthesis: some engines speak a lone sign, others skip it. */
 const saysNothing = (session: Session, turn: number) => {
   const faults = [{ path: `turns/${turn}/input`, message: `${nothingToSay}, at offset 0` }]
   send(session, { _tag: "Failed", code: "validation_failed", message: nothingToSay, faults })
@@ -201,7 +201,7 @@ const takeChunk = (
 ) => {
   synthesizers.add(head.synthesizer)
   const since = requests.get(head.chunk)
-  // A slow engine's frame without samples only says that the chunk is in work.
+  // A slow engine's frame without samples only says that the chunk is in progress.
   if (since !== undefined) since.heardAtMs = stall.awakeMs(nowMs())
   if (!play.accept(head, pcm) || since === undefined) return
   if (head.isLast) counted.seconds.observe({}, (nowMs() - since.firstMs) / 1_000)
@@ -231,7 +231,7 @@ const request = Effect.fnUntraced(function* (session: Session, chunk: number) {
   const neededInMs = Math.round(neededIn(session, chunk))
   const addressed = { sessionId: session.request.sessionId, sequencer: mailbox.instance, chunk, neededInMs }
   const job = { ...addressed, voiceId, voice, locale, pieces, ...(goesOn === undefined ? {} : { goesOn }) }
-  // Not awaited: frames may come before the broker's ack. `onTick` requests a chunk again that was not stored.
+  // Not awaited: frames can arrive before the broker's ack. `onTick` requests a chunk again that was not stored.
   yield* publisher.publish(subjects.speechChunks(voice.engine), jobCodec, job).pipe(
     Effect.catch((error) => Effect.logWarning("a chunk could not be handed on", error)),
     Effect.forkIn(scope, { startImmediately: true })
@@ -241,7 +241,7 @@ const request = Effect.fnUntraced(function* (session: Session, chunk: number) {
 // A chunk is a sentence or more, so it lasts at least this long: the estimate for each chunk before a later one.
 const chunkMsLeast = 1_000
 
-/** How long the listener can go without a chunk: its audio in store, and the chunks before this one. */
+/** How long the listener can do without a chunk: its buffered audio, and the chunks before this one. */
 const neededIn = ({ listener, play, nowMs }: Session, chunk: number) => {
   const before = chunk - (play.awaited() ?? chunk)
   return Math.max(0, listener.bufferedMs(nowMs()) + play.heldMs() + before * chunkMsLeast)
