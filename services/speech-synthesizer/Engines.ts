@@ -1,8 +1,8 @@
 /**
  * The engines of this process. An embedded engine that the host lacks is logged and left out; without any the role
- * cannot run. A configured model must be usable; one that is not stops the start. A configured program that cannot
- * speak is logged, and tried again. Which engines can speak is told to the speech APIs by a record in the bucket
- * `speech-engines`, at once when that changes and every few seconds; to operators by a gauge and in `/readyz`.
+ * cannot run. A configured model must be usable; an unusable one stops the start. A configured program that cannot
+ * speak is logged, and tried again. Which engines can speak is published to the speech APIs in a record of the bucket
+ * `speech-engines`, at once on a change and every few seconds; to operators by a gauge and in `/readyz`.
  */
 import { resolve } from "node:path"
 import { Cache, Cause, Context, Deferred, Effect, Exit, Layer, Stream, SubscriptionRef } from "effect"
@@ -24,19 +24,19 @@ import { engineUsable } from "./metrics.ts"
 
 // A minute of 16,000 samples a second. A longer recording was stored by mistake.
 const bytesMax = 60 * 16_000 * 2
-// Some 30 MB at most, of 30-second recordings half of that.
+// Some 30 MB at most; half of that for 30-second recordings.
 const keptMax = 16
 // A deleted voice is not spoken again; its recording leaves the cache within this time.
 const keptFor = "10 minutes"
 const store = "voice-samples"
 
 /**
- * The recordings that zero-shot voices refer to, read from the object store and cached for a while, since each chunk of
- * a voice needs its recording. The engine's thread shares their memory, without a copy.
+ * The recordings that zero-shot voices refer to, read from the object store and cached for a while, because each chunk
+ * of a voice needs its recording. The engine's thread shares their memory, without a copy.
  */
 export class References extends Context.Service<
   References,
-  /** Samples at 16,000 Hz; fails with the reason why there are none. */
+  /** Samples at 16,000 Hz; fails with the reason if there are none. */
   { readonly samples: (object: string) => Effect.Effect<Int16Array, string> }
 >()("starling/speech-synthesizer/References") {
   static readonly layer = Layer.effect(
@@ -60,7 +60,7 @@ export class References extends Context.Service<
       })
       const kept = yield* Cache.make({ lookup: read, capacity: keptMax, timeToLive: keptFor })
       const samples = (object: string) =>
-        // A failure is not cached: the store may be back in a moment.
+        // A failure is not cached: the store can be back in a moment.
         Effect.onError(Cache.get(kept, object), () => Cache.invalidate(kept, object))
       return References.of({ samples })
     })
@@ -107,7 +107,7 @@ export class Engines extends Context.Service<Engines, ReadonlyMap<string, Speech
   )
 }
 
-/** The models of the operator must be usable, and are warm before the role is ready. */
+/** The operator's models must be usable, and are warm before the role is ready. */
 const openModels = Effect.gen(function* () {
   const { Voices } = yield* Configuration
   const environment = yield* Environment
@@ -127,8 +127,8 @@ const openModels = Effect.gen(function* () {
 })
 
 /**
- * A model that came with Starling holds up no start: the first jobs wait for it. Where it is not usable, those fail and
- * no others are taken.
+ * A model that ships with Starling does not delay the start: the first jobs wait for it. If it is unusable, those fail
+ * and no others are taken.
  */
 const openedSoon = Effect.fnUntraced(function* (id: string, open: ReturnType<typeof openModelPool>) {
   const opened = yield* Deferred.make<SpeechEngine, EngineMissing>()
@@ -154,7 +154,7 @@ const stateOf = (exit: Exit.Exit<SpeechEngine, EngineMissing>): EngineState =>
   })
 
 const renewEveryMs = 5_000
-/** Two turns may be missed. */
+/** Two rounds can be missed. */
 const keptMs = 15_000
 
 type FallibleEngine = SpeechEngine & Required<Pick<SpeechEngine, "state">>

@@ -1,14 +1,14 @@
 /**
- * Bounds the jobs that an engine works on at once. The job that is needed soonest goes first: the listener of a
- * session's first chunk needs it now, while a chunk made ahead can wait as long as its listener has audio in
- * store. Jobs needed at the same time go first come, first served.
+ * Bounds the jobs that an engine works on at once. The job that is due soonest goes first: the listener of a session's
+ * first chunk needs it now, while a chunk made ahead can wait as long as its listener has buffered audio. Jobs due at
+ * the same time go first come, first served.
  */
 import { Deferred, Effect } from "effect"
 
 export interface PrioritySemaphore {
-  /** `dueAtMs`: when the job is needed. */
+  /** `dueAtMs`: when the job's audio is needed. */
   readonly withPermit: <A, E, R>(dueAtMs: number, work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** Whether a job waits that is needed by then. */
+  /** Whether a waiting job is due by then. */
   readonly isAnyDue: (nowMs: number) => boolean
 }
 
@@ -17,13 +17,13 @@ interface Waiter {
   readonly turn: Deferred.Deferred<void>
 }
 
-/** `permits` may change at any time. `onWaiting` is told how many wait, whenever that changes. */
+/** `permits` can change at any time. `onWaiting` gets the number of waiting jobs whenever it changes. */
 export const prioritySemaphore = (
   permits: () => number,
   onWaiting: (count: number) => void = () => {}
 ): PrioritySemaphore => {
   let taken = 0
-  // In the order of their turns. At most as many as the consumer may hold unacked, 1,000.
+  // In order of due time. At most as many as the consumer can hold unacked, 1,000.
   const line: Array<Waiter> = []
 
   const enqueue = (waiter: Waiter) => {
@@ -55,7 +55,7 @@ export const prioritySemaphore = (
       }
       const waiter: Waiter = { dueAtMs, turn: Deferred.makeUnsafe() }
       enqueue(waiter)
-      // Interrupted while waiting: leaves the line, or passes on a permit that came at that very moment.
+      // Interrupted while waiting: leaves the line, or passes on a permit granted at that very moment.
       return Effect.onInterrupt(Deferred.await(waiter.turn), () => (leave(waiter) ? Effect.void : release))
     })
   return {

@@ -1,13 +1,15 @@
 /**
+ *
  * The role speech-synthesizer.
  *
  * in: `speech.chunks.<engine>` (SPEECH, a consumer per engine shared by all replicas), cancels on its mailbox, and with
  * a zero-shot model the recordings of `voice-samples`
- * out: PCM and word beginnings to `speech.to.<sequencer>.<session>`; KV `speech-engines`, which engines can speak
- * state: none; a job is acked when all of it is sent
+ * out: PCM and word starts to `speech.to.<sequencer>.<session>`; KV `speech-engines`, which engines can speak
+ * state: none; a job is acked once all of it is sent
  * failure policy: a dead process's jobs go to another after 1 s; a job that an engine cannot make is reported to the
- * sequencer, which requests it again or gives up; of an engine that cannot speak no jobs are taken; a crash of an engine thread fails its job alone; the jobs of a cancelled
- * session end within one callback of the engine
+ * sequencer, which requests it again or fails; an engine that cannot speak takes no jobs; a crash of an engine thread
+ * fails only its job; the jobs of a cancelled session end within one callback of the engine
+ *
  */
 import { Cause, Clock, Deferred, Effect, Layer, Schedule, Stream, SubscriptionRef } from "effect"
 import { ack, type AckDecision, consume, type Consumption, jsonCodec, Mailbox, type Received } from "#bus"
@@ -22,17 +24,17 @@ import { type PrioritySemaphore, prioritySemaphore } from "./priority-semaphore.
 
 // A job without a heartbeat for a second goes to another process; the bus sends three in that time.
 const ackWaitMs = 1_000
-// One job at work and one behind it keep an engine's thread busy; an urgent job waits for no more than these. Behind a
-// job that takes longer, another one would only stand in the way of urgent ones.
+// One running job and one queued behind it keep an engine's thread busy; an urgent job waits for no more than these.
+// Behind a job that takes longer, another one would only delay urgent ones.
 const jobsPerThread = { short: 2, long: 1 }
 const shortMsMax = 100
-// The weight of the last job in the time that one takes.
+// The weight of the last job in the average time per job.
 const newest = 1 / 4
 // Jobs pulled at once. Those beyond the engine's capacity wait here, where a cancel still reaches them.
 const pullMax = 32
 const drainPatienceMs = 10_000
 const failingPatienceMs = 1_000
-// A slow engine sends a sign of life: a sequencer without a frame of a chunk for 2.5 s requests it of another.
+// A slow engine sends a sign of life: a sequencer without a frame of a chunk for 2.5 s requests it elsewhere.
 const aliveEveryMs = 1_000
 
 const mailCodec = frameCodec(SequencerMail)
@@ -43,7 +45,7 @@ const silence = new Int16Array(0)
 export const synthesizer = Layer.effectDiscard(
   Effect.gen(function* () {
     const work = yield* workOf
-    // The only mail to a synthesizer means that a session is over.
+    // The only mail to a synthesizer announces that a session is over.
     yield* work.mailbox.onUnknown((sessionId) => {
       for (const cancelled of work.cancels.get(sessionId) ?? []) Deferred.doneUnsafe(cancelled, Effect.void)
     })
@@ -53,7 +55,7 @@ export const synthesizer = Layer.effectDiscard(
   })
 )
 
-/** Takes the jobs of an engine, as long as it can speak. Returns when it takes them, or cannot speak. */
+/** Takes the jobs of an engine while it can speak. Returns once it takes them, or if it cannot speak. */
 const serve = Effect.fnUntraced(function* (work: Work, engine: SpeechEngine) {
   const { state } = engine
   if (state === undefined) return yield* Effect.asVoid(takeJobs(work, engine.name))
@@ -67,7 +69,7 @@ const serve = Effect.fnUntraced(function* (work: Work, engine: SpeechEngine) {
     Effect.gen(function* () {
       const consumption = yield* takeJobs(work, engine.name)
       yield* until(false)
-      // The jobs at hand tell their sequencers how they failed.
+      // The jobs in progress report to their sequencers how they failed.
       yield* consumption.drain(failingPatienceMs)
     })
   )
@@ -101,16 +103,16 @@ export const speechSynthesizer = synthesizer.pipe(Layer.provide(Engines.layer), 
 interface BoundedEngine {
   readonly engine: SpeechEngine
   readonly slots: PrioritySemaphore
-  /** How long a job took lately. */
+  /** How long a job took recently. */
   jobMs: number
 }
 
-/** State that the jobs of this process share. */
+/** State shared by the jobs of this process. */
 interface Work {
   readonly mailbox: Mailbox["Service"]
   readonly engines: ReadonlyMap<string, BoundedEngine>
   readonly nowMs: () => number
-  /** Jobs in work by their session; each ends when its deferred is done. */
+  /** Running jobs by session; each ends when its deferred completes. */
   readonly cancels: Map<string, Set<Deferred.Deferred<void>>>
   /** Of the engines whose jobs are taken now. */
   readonly consumptions: Set<Consumption>
@@ -141,7 +143,7 @@ const workOf = Effect.gen(function* () {
 })
 
 /**
- * Acks every job. A job that kills its engine must not come back by itself: the sequencer decides what is requested again.
+ * Acks every job. A job that kills its engine must not return by itself: the sequencer decides what to request again.
  */
 const handle = Effect.fnUntraced(function* (
   work: Work,
@@ -172,11 +174,13 @@ const make = Effect.fnUntraced(function* (work: Work, job: ChunkJob) {
   send.last()
 })
 
-// 350 ms of espeak-ng, a sixth of a short first sentence: enough for any format's first bytes, and a player outlasts with
-// it the beginnings of a crowd.
+// 350 ms of espeak-ng, a sixth of a short first sentence: enough for any format's first bytes, and enough for a player
+// to outlast the start of a crowd.
 const beginningFrames = 3
 
-/** A first chunk behind which others wait is spoken in two parts: its beginning, and behind theirs the rest. */
+/**
+ * If others wait behind a first chunk, it is spoken in two parts: its beginning, and after their beginnings the rest.
+ */
 const inTurn = Effect.fnUntraced(function* (work: Work, bounded: BoundedEngine, made: Making) {
   const { engine, slots } = bounded
   const mayPart = made.job.chunk === 0 && engine.isRepeatable === true
@@ -195,7 +199,7 @@ interface Making {
   readonly send: ReturnType<typeof sender>
 }
 
-/** Gives the number of frames that were sent. */
+/** Returns the number of frames sent. */
 const speak = (engine: SpeechEngine, { job, send }: Making, frames: EngineJob["frames"]) => {
   const { goesOn, pieces, voice } = job
   return engine.synthesize({ voice, pieces, ...(goesOn && { goesOn }), ...(frames && { frames }) }).pipe(
@@ -223,8 +227,8 @@ const timed = <A, E>({ nowMs }: Work, bounded: BoundedEngine, job: Effect.Effect
 const onItsWayMs = 500
 
 /**
- * A listener that hears nothing yet comes before all that have sound left; one that would fall silent comes before
- * those that asked after that.
+ * A listener without audio comes before all that have some left; one that would fall silent comes before those that
+ * ask after that moment.
  */
 export const dueAt = ({ chunk, neededInMs = 0 }: Pick<ChunkJob, "chunk" | "neededInMs">, nowMs: number) =>
   chunk === 0 ? nowMs : nowMs + Math.max(0, neededInMs - onItsWayMs)
