@@ -1,4 +1,7 @@
-/** The speech API described: its OpenAPI document with the headers, both ways, and its reference as a page. Pure. */
+/**
+ * The description of the speech API: its OpenAPI document with the headers of both directions, and its reference page.
+ * Pure.
+ */
 import { refusalsOf } from "#base/http"
 import {
   avatarBytesMax,
@@ -66,7 +69,7 @@ export const speechDocuments = apiDocuments(() => ({
 
 const whole = { type: "integer", minimum: 0 }
 
-/** Headers that callers may send. */
+/** Headers that callers can send. */
 const requestHeaders = {
   ...requestHeader(
     "Service-Version",
@@ -149,7 +152,7 @@ const speechParts: ApiParts = {
     ]
   },
   givenWith: (status, endpoint) => {
-    // A refusal that was made before the route was known has the listener's own header alone.
+    // A refusal made before the route is known has only the listener's own header.
     if (endpoint === undefined) return ["X-Request-Id"]
     const ofRoute = status < 300 ? (ofSuccess[endpoint.identifier] ?? []) : []
     return [
@@ -343,7 +346,7 @@ const limits: ReadonlyArray<ReadonlyArray<string>> = [
   ["one line of an event stream", "64 KiB"]
 ]
 
-// A longer list has a section of its own.
+// A longer list gets its own section.
 const valuesMax = 8
 
 const longList: LongList = (values) => {

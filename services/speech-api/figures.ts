@@ -1,6 +1,7 @@
 /**
- * Tells operators how this process does: a record in the bucket `speech-figures`, renewed every few seconds and gone
- * with the process. Nothing here holds up an answer; a broker that is away is told at the next turn.
+ * Reports to operators how this process is doing: a record in the bucket `speech-figures`, renewed every few seconds
+ * and gone with the process. Nothing here delays an answer; if the broker is unavailable, the report waits for the next
+ * round.
  */
 import { Clock, Effect, Layer } from "effect"
 import { Kv, Mailbox, records, replaced } from "#bus"
@@ -13,7 +14,7 @@ import { SpeechSessions } from "./speaking/SpeechSessions.ts"
 import { configuredCatalogue } from "./voices/configured-catalogue.ts"
 
 const renewEvery = "5 seconds"
-/** Two turns may be missed. */
+/** Two rounds can be missed. */
 const keptMs = 15_000
 
 const voiceOf = ({ id, displayName, gender, locale, models, engine }: SharedVoice): FigureVoice => ({

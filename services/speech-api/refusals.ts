@@ -1,6 +1,6 @@
 /**
- * The refusals of the API, on the wire. A text that is not spoken gets a status before the first byte and an event
- * after it. A speaker who does not match the voice to be made never learns by how much. Pure.
+ * The refusals of the API, on the wire. A text that cannot be spoken gets a status before the first byte and an event
+ * after it. A speaker who does not match the new voice never learns by how much. Pure.
  */
 import { Schema } from "effect"
 import type { AudioError, RecordingUnusable } from "#speech/audio"
@@ -31,12 +31,12 @@ export const renderSpeechError: RenderError = (error, requestId) => {
   return { ...standard, error: { ...standard.error, type: speechErrorType(error.status), param } }
 }
 
-/** The input cannot be read. */
+/** The input is unreadable. */
 export class InputRefused extends Schema.TaggedError<InputRefused>()("InputRefused", {
   faults: Schema.Array(Fault)
 }) {}
 
-/** The measurements say that it could not be heard in time, or only at the cost of present listeners. */
+/** The measurements say that it could not be heard in time, or only at the expense of present listeners. */
 export class SpeechOverloaded extends Schema.TaggedError<SpeechOverloaded>()("SpeechOverloaded", {
   reason: Schema.Literals(["beginnings", "listeners", "stalled"]),
   retryAfterSeconds: Schema.Int
@@ -56,17 +56,17 @@ export class SpeechFailed extends Schema.TaggedError<SpeechFailed>()("SpeechFail
 
 export type SpeechError = InputRefused | SpeechOverloaded | SpeechBusy | SpeechFailed | AudioError
 
-// An encoder that has not started for seconds will not be there in one more.
+// An encoder that has not started for seconds will not be ready in one more.
 const startingSeconds = 5
 
-/** The reason for the overload metric, if the refusal is for want of capacity. */
+/** The reason for the overload metric, if the refusal is due to lack of capacity. */
 export const overloadReason = (error: SpeechError) => {
   if (error._tag === "SpeechBusy") return error.detail === "all are busy" ? "sequencers" : "unavailable"
   if (error._tag === "EncoderOverloaded") return error.lacks === "slots" ? "encoders" : "encoder_start"
   return undefined
 }
 
-/** `isDialogue`: the path of a fault names the turn; otherwise the one input. */
+/** `isDialogue`: the path of a fault names the turn; otherwise the single input. */
 export const refusalOf = (error: SpeechError, isDialogue: boolean): WireError => {
   switch (error._tag) {
     case "InputRefused":
@@ -164,7 +164,7 @@ const refusalOfChallenge = ({ reason }: ChallengeRefused) => {
     : conflict("the consent challenge was used already; start another one", "consent_challenge_already_used")
 }
 
-/** A bad sample is a field's fault like others; a bad consent has a code of its own. */
+/** A bad sample is a field fault like others; a bad consent has a code of its own. */
 const refusalOfRecording = ({ name, reason, detail, message }: RecordingUnusable) => {
   if (name === "consent_recording") {
     return new WireError({ status: 422, code: "consent_recording_unusable", message, details: { reason } })

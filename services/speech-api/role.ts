@@ -1,14 +1,18 @@
 /**
- * The role speech-api, whole.
+ *
+ * The complete role speech-api.
  *
  * in: HTTP and WebSockets on SpeechApi.Port; frames on `speech.to.<instance>.<session>`
  * out: `speech.sessions` (request), credit and cancel to the sequencers; KV `speech-figures`, for operators; KV
- * `speech-engines` is followed, for which voices can be heard
- * state: KV `voices`, `lexicons`, `consents`, `consent-challenges`, objects `voice-samples`, `consent-recordings`; KV `tokens` is
- * read, `token-uses` written
- * failure policy: a lost sequencer is replaced from the first missing sample; when no other is free just now, one is
- * waited for; a caller that leaves cancels within 100 ms; a session that cannot be heard in time is refused with 429 or
- * 503 and Retry-After within a second; a failure after the headers is `speech.error`
+ * `speech-engines` is followed, to know which voices can be heard
+ * state: KV `voices`, `lexicons`, `consents`, `consent-challenges`, objects `voice-samples`, `consent-recordings`; KV
+ * `tokens` is read, `token-uses` written
+ * failure policy: a lost sequencer is replaced from the first missing sample; if no other is free, the session waits
+ * for
+ * one; a caller that leaves cancels within 100 ms; a session that cannot be heard in time is refused with 429 or 503
+ * and
+ * Retry-After within a second; a failure after the headers is `speech.error`
+ *
  */
 import { Effect, Layer } from "effect"
 import { Encoders, ffmpegPoolDefaults, RecordingIntake, recordingIntakeDefaults } from "#speech/audio"
@@ -107,7 +111,7 @@ const kept = Layer.mergeAll(ClonedVoices.layer, Consents.layer, VoiceFiles.layer
 const removal = VoiceRemoval.layer.pipe(Layer.provideMerge(kept))
 const creation = VoiceCreation.layer.pipe(Layer.provide(VoiceExam.layer.pipe(Layer.provide(examiners))))
 
-/** The parts that the voice routes need, and the sweep behind them. */
+/** The parts that the voice routes need, and their background sweep. */
 const clonedVoices = Layer.mergeAll(creation, VoiceRemoval.sweeping, Challenges.layer).pipe(Layer.provideMerge(removal))
 
 /** Needs the bus and the runtime. */
@@ -123,7 +127,7 @@ export const speechApi = Layer.mergeAll(announced, figuresTold).pipe(
   Layer.provide(toldEngines)
 )
 
-/** What pages of other origins may send to the speech API and read of its answers, where they may call it. */
+/** What pages of other origins can send to the speech API and read of its answers, if they are allowed to call it. */
 interface SpeechCors {
   readonly origins: CorsPolicy["origins"]
   /** Our own headers exist under each of these prefixes. */

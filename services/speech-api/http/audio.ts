@@ -1,6 +1,6 @@
 /**
- * The routes that speak: a whole answer, a stream of bytes, a stream with speech marks, and a dialogue; and the list of
- * their models.
+ * The routes that speak: a complete answer, a stream of bytes, a stream with speech marks, and a dialogue; and the list
+ * of their models.
  */
 import { Effect, Stream } from "effect"
 import { type SpeechModel, speechModels } from "#speech/contract"
@@ -32,12 +32,12 @@ import { dialectOf, inOpenAiTerms, openAiErrorEvent, openAiEvents, orderOf } fro
 import { headersOfContent, prepareAnswer, speak, started } from "./speaking.ts"
 import { callerVersion } from "./version.ts"
 
-// 20,000 characters of four bytes each, escaped at worst to twice that, with room for the other fields.
+// 20,000 characters of four bytes each, at worst escaped to twice that, with room for the other fields.
 const bodyBytesMax = 512 * 1_024
 const options = { bodyBytesMax: Effect.succeed(bodyBytesMax) }
 // A stream that waits for a restarting role sends this often, so that its caller does not give up.
 const heartbeat = "2 seconds"
-// Until then the headers are held back, so that a refusal still has a status of its own.
+// Until then the headers are held back, so that a refusal still gets its own status.
 const headersWithin = "10 seconds"
 
 const oneTurn = ({ input, voice_id, ...rest }: StreamRequest): Order => ({ ...rest, turns: [{ input, voice_id }] })
@@ -60,7 +60,7 @@ const whole = Effect.fnUntraced(function* (plan: SpeechPlan, isFormatNamed: bool
   return jsonAnswer(body, { headers })
 })
 
-/** These headers and the times so far, which are read when the headers are written, with a first byte or without. */
+/** These headers plus the times so far, which are read when the headers are written, with or without a first byte. */
 const timed = (spoken: Spoken, headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> => ({
   ...headers,
   get "server-timing"() {
@@ -68,7 +68,7 @@ const timed = (spoken: Spoken, headers: Readonly<Record<string, string>>): Reado
   }
 })
 
-/** The bytes as they are made. */
+/** The bytes as they are produced. */
 const streamed = Effect.fnUntraced(function* (spoken: Spoken, plan: SpeechPlan, contentType: string) {
   const headers = timed(spoken, { ...(yield* headersOfContent(plan, spoken)), "cache-control": "no-store" })
   return yield* Effect.mapError(streamAnswer(spoken.bytes, { contentType, headers }), (error) =>

@@ -1,8 +1,8 @@
 /**
  * Cloning a voice takes two calls: one for a phrase that the speaker reads, one with that reading and a sample. A
- * create that names a challenge and gets as far as using it uses it up, whatever becomes of the create; a replay and a
- * form that could not be read do not. Callers pinned to an older version may still declare consent in place of a
- * reading, for a while.
+ * create that names a challenge and gets as far as using it uses it up, whatever the outcome; a replay and an
+ * unreadable form do not. Callers pinned to an older version can still declare consent instead of sending a reading,
+ * for a while.
  */
 import { hash } from "node:crypto"
 import { Clock, Effect } from "effect"
@@ -57,7 +57,7 @@ const limitHeaders = ({ limit, remaining, resetMs }: RateTaken) => ({
   "ratelimit-reset": String(Math.ceil(resetMs / 1_000))
 })
 
-/** Starts a consent: a phrase for one speaker, at most so many an hour for each workspace. */
+/** Starts a consent: a phrase for one speaker, with an hourly limit per workspace. */
 export const createConsentChallenge = Effect.fnUntraced(function* ({
   body
 }: EndpointRequest<void, ConsentChallengeRequest>) {
@@ -82,7 +82,7 @@ export const createConsentChallenge = Effect.fnUntraced(function* ({
   return taken === undefined ? answer : withHeaders(answer, limitHeaders(taken))
 })
 
-/** Makes a voice. `MakingNeeds` names what both flows need, for the idempotency runner cannot infer it. */
+/** Creates a voice. `MakingNeeds` names what both flows need, because the idempotency runner cannot infer it. */
 export const createVoice = Effect.fnUntraced(function* () {
   const version = yield* callerVersion
   const { VoiceCloning } = yield* Configuration
@@ -160,8 +160,8 @@ const declared = Effect.fnUntraced(function* (form: Form) {
   return yield* refusal ?? makeVoice(form, { _tag: "Declared" })
 })
 
-// The flow before 2026-09-13, in which a caller only declares that the speaker agreed. Each of its answers says until
-// when it lasts (RFC 9745, RFC 8594).
+// The flow before 2026-09-13, in which a caller only declares that the speaker agreed. Each of its answers says how
+// long it remains available (RFC 9745, RFC 8594).
 const deprecatedAtSeconds = Date.parse("2026-09-13T00:00:00Z") / 1_000
 const links = [
   '</openapi.json>; rel="deprecation"; type="application/json"',

@@ -8,7 +8,7 @@ import { Lexicons, type StoredLexicon } from "../lexicons/Lexicons.ts"
 import { refusalOfVoice } from "../refusals.ts"
 import { callerVersion } from "./version.ts"
 
-// A content of characters of three bytes each, or escaped to twice their length, and room for the other field.
+// Content of characters of three bytes each, or escaped to twice their length, and room for the other field.
 const options = { bodyBytesMax: Effect.succeed(400 * 1_024) }
 
 const noLexicon = notFound("no such lexicon", "lexicon_not_found")

@@ -1,6 +1,6 @@
 /**
- * OpenAI's dialect of the speech route, translated: which dialect a body is in, its order in our own words, its events,
- * and refusals in its words. Pure.
+ * OpenAI's dialect of the speech route, translated: which dialect a body is in, its order in our own terms, its events,
+ * and refusals in OpenAI's terms. Pure.
  */
 import { Effect, Result, Stream } from "effect"
 import type { AudioError } from "#speech/audio"
@@ -18,7 +18,7 @@ import { jsonEvent, type ServerSentEvent, validationFailed, WireError } from "#h
 import type { Order } from "../speaking/plan.ts"
 import type { InputRefused, SpeechFailed } from "../refusals.ts"
 
-/** Whose request a body is, by its fields; refused when it has fields of both. Null counts as absent. */
+/** The dialect of a body, by its fields; refused if it has fields of both. Null counts as absent. */
 export const dialectOf = (body: unknown): Result.Result<"own" | "openai", WireError> => {
   const isPresent = (name: string) =>
     typeof body === "object" && body !== null && name in body && (body as Record<string, unknown>)[name] !== null
@@ -44,7 +44,7 @@ const formats: Readonly<Record<OpenAiResponseFormat, OutputFormat>> = {
 
 type NameTables = Pick<ConfigurationFile["SpeechApi"], "OpenAiVoices" | "OpenAiModels">
 
-/** The same order in our own words. */
+/** The same order in our own terms. */
 export const orderOf = (request: OpenAiSpeechRequest, { OpenAiVoices, OpenAiModels }: NameTables): Order => {
   const { input, model, voice, speed, response_format: format = "mp3" } = request
   const name = typeof voice === "string" ? voice : voice.id
@@ -68,7 +68,10 @@ const openAiNames: Readonly<Record<string, string>> = {
   output_format: "response_format"
 }
 
-/** The refusal with the fields of OpenAI's request; its message says what is wrong, for its clients show nothing else. */
+/**
+ * The refusal with the fields of OpenAI's request. Its message says what is wrong, because its clients show nothing
+ * else.
+ */
 export const inOpenAiTerms = (error: WireError): WireError => {
   const { fields } = error
   if (fields === undefined) return error
@@ -112,6 +115,6 @@ const deltasOf = (bytes: Uint8Array): ReadonlyArray<ServerSentEvent> =>
     return eventOf({ type: "speech.audio.delta", audio: Buffer.from(piece).toString("base64") })
   })
 
-/** The last event in place of `speech.audio.done`, when the speech breaks off. */
+/** The last event in place of `speech.audio.done`, if the speech breaks off. */
 export const openAiErrorEvent = (code: string, message: string): ServerSentEvent =>
   eventOf({ type: "error", error: { message, type: speechErrorType(502), param: null, code } })

@@ -1,4 +1,4 @@
-/** What all routes that speak do: the checks before, the place, the speech, and the headers of finished speech. */
+/** What all routes that speak share: the checks before, the slot, the speech, and the headers of finished speech. */
 import { Clock, Effect, Option } from "effect"
 import { speechInputMax } from "#speech/api"
 import { Admission, Caller, HttpCall, validationFailed, WireError } from "#http"
@@ -18,7 +18,7 @@ interface Preparation {
   readonly isStreamed?: boolean
 }
 
-/** Checks everything that can be known without speaking, and takes a place. */
+/** Checks everything that can be known without speaking, and takes a slot. */
 export const prepare = Effect.fnUntraced(function* (order: Order, preparation: Preparation) {
   const call = yield* HttpCall
   yield* callerVersion
@@ -31,8 +31,8 @@ export const prepare = Effect.fnUntraced(function* (order: Order, preparation: P
 })
 
 /**
- * Whether the caller holds the answer, by `If-None-Match` and weak comparison (RFC 9110, 8.8.3.2). A star names no
- * answer: before its request there is none.
+ * Whether the caller already has the answer, by `If-None-Match` and weak comparison (RFC 9110, 8.8.3.2). A star names
+ * no answer: before its request there is none.
  */
 export const isHeld = Effect.fnUntraced(function* (plan: Pick<SpeechPlan, "cacheKey">) {
   const tag = entityTag(plan)
@@ -42,7 +42,7 @@ export const isHeld = Effect.fnUntraced(function* (plan: Pick<SpeechPlan, "cache
 
 const strong = (tag: string) => tag.replace(/^W\//u, "")
 
-/** To a POST whose precondition is false: nothing is spoken (RFC 9110, 13.1.2). */
+/** For a POST whose precondition is false: nothing is spoken (RFC 9110, 13.1.2). */
 const unlessHeld = Effect.fnUntraced(function* (plan: SpeechPlan) {
   if (!(yield* isHeld(plan))) return plan
   return yield* new WireError({
@@ -53,11 +53,11 @@ const unlessHeld = Effect.fnUntraced(function* (plan: SpeechPlan) {
   })
 })
 
-/** As `prepare`, for a POST: refuses what the caller holds already. */
+/** Like `prepare`, for a POST: refuses what the caller already has. */
 export const prepareAnswer = (order: Order, preparation: Preparation) =>
   Effect.flatMap(prepare(order, preparation), unlessHeld)
 
-/** With the words of lexicons, the voices of other languages and scripts, and its place in the cache. */
+/** Adds the words of lexicons, the voices of other languages and scripts, and its place in the cache. */
 export const completed = Effect.fnUntraced(function* (plan: SpeechPlan, workspace: string) {
   const catalogue = yield* configuredCatalogue
   const matchers = yield* Effect.mapError((yield* Lexicons).matchers(workspace, plan.lexicons), refusalOfVoice)
@@ -70,7 +70,7 @@ export const completed = Effect.fnUntraced(function* (plan: SpeechPlan, workspac
   }
   const turns = plan.turns.map((turn, at) => {
     const lexemes = needed[at]?.flatMap((found) => found.lexemes) ?? []
-    // An alias may be in another script.
+    // An alias can be in another script.
     const input = [turn.input, ...lexemes.flatMap(({ alias = "" }) => alias)].join("\n")
     const others = otherVoices(catalogue, { ...turn, input }, plan.speed)
     return { ...turn, otherVoices: others, ...(lexemes.length === 0 ? {} : { lexemes }) }
@@ -88,8 +88,8 @@ export const speak = Effect.fnUntraced(function* (plan: SpeechPlan, startedAtMs:
 })
 
 /**
- * The same for the same request, so that a client knows what it holds already. Weak, because another release of an
- * engine speaks other bytes. A cloned voice has none.
+ * The same for the same request, so that a client knows what it already has. Weak, because another release of an engine
+ * speaks other bytes. A cloned voice has none.
  */
 export const entityTag = ({ cacheKey }: Pick<SpeechPlan, "cacheKey">): string | undefined =>
   cacheKey === undefined ? undefined : `W/"${cacheKey.digest}"`

@@ -15,11 +15,11 @@ const listEnvelopeSince = "2026-07-07"
 interface ApiVersion {
   readonly date: string
   readonly hasBareVoiceList: boolean
-  /** May clone voices without a consent challenge. */
+  /** Can clone voices without a consent challenge. */
   readonly hasDeclaredConsent: boolean
 }
 
-/** The version that the present caller is pinned to. */
+/** The version that the current caller is pinned to. */
 export const callerVersion = Effect.gen(function* () {
   const call = yield* HttpCall
   const { SpeechApi } = yield* Configuration

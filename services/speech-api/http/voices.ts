@@ -1,4 +1,4 @@
-/** The routes of voices: those of the catalogue, and those of the caller's workspace with their files. */
+/** The routes of voices: the catalogue's, and those of the caller's workspace with their files. */
 import { Effect, Option, Stream } from "effect"
 import { VoicesGroup } from "#speech/api"
 import {
@@ -60,8 +60,8 @@ const findVoice = Effect.fnUntraced(function* (id: string) {
 })
 
 /**
- * A file of one of the caller's own voices, as it was sent. Strangers upload these files, so no browser may take one
- * for a page.
+ * A file of one of the caller's own voices, exactly as uploaded. Outsiders upload these files, so no browser may take
+ * one for a page.
  */
 const fileOf = (ofShared: string, choose: (voice: ClonedVoice) => KeptFile | null) =>
   Effect.gen(function* () {
@@ -82,14 +82,14 @@ const fileOf = (ofShared: string, choose: (voice: ClonedVoice) => KeptFile | nul
     return yield* downloadAnswer(bytes, { contentType: file.mediaType, bytes: file.bytes, fileName, headers })
   })
 
-/** A workspace's own voice has no preview; one that it does not have is not there. */
+/** A workspace's own voice has no preview; a voice that it does not have is not found. */
 const withoutPreview = Effect.gen(function* () {
   yield* callerVersion
   yield* findVoice(yield* voiceId)
   return yield* notFound("a cloned voice has no preview; its sample is at /sample")
 })
 
-// A sentence, well within what one answer may take.
+// A sentence, well within the limit of one answer.
 const previewCharactersMax = 256
 
 const heard = Effect.fnUntraced(function* (order: Order, startedAtMs: number) {

@@ -1,7 +1,7 @@
 /**
- * The lexicons of workspaces, in a bucket under `<workspace>.<name>`. What was read is kept in memory, the least
- * recently used workspaces going first, and forgotten at each change, which the bucket tells to every process. While it
- * cannot be followed, every request reads.
+ * The lexicons of workspaces, in a bucket under `<workspace>.<name>`. Lexicons that were read are cached, with the
+ * least recently used workspaces evicted first, and dropped on each change, which the bucket announces to every
+ * process. While changes cannot be followed, every request reads.
  */
 import { Clock, Context, Effect, Layer, Option, Result, Schema, Stream } from "effect"
 import { type BusError, gone, Kv, type KvEntry, records } from "#bus"
@@ -20,7 +20,7 @@ export const LexiconRecord = Schema.Struct({
 })
 export interface LexiconRecord extends Schema.Schema.Type<typeof LexiconRecord> {}
 
-/** A lexicon as it is stored, and what it says. */
+/** A lexicon as it is stored, and its content. */
 export interface StoredLexicon extends LexiconRecord {
   readonly lexicon: Lexicon
 }
@@ -33,7 +33,7 @@ export class TooManyLexicons extends Schema.TaggedError<TooManyLexicons>()("TooM
 /** A request names a lexicon that the workspace does not have. */
 export class NoSuchLexicon extends Schema.TaggedError<NoSuchLexicon>()("NoSuchLexicon", { name: Schema.String }) {}
 
-/** A matcher for the words of each language, so that none hides another's. */
+/** One matcher per language, so that no language's words hide another's. */
 export type Matchers = ReadonlyArray<Matcher<Lexeme>>
 
 type Address = Pick<LexiconRecord, "workspace" | "name">
@@ -46,7 +46,7 @@ export class Lexicons extends Context.Service<
       record: Omit<LexiconRecord, "updatedAt">,
       lexicon: Lexicon
     ) => Effect.Effect<StoredLexicon, TooManyLexicons | BusError>
-    /** False where there was none. */
+    /** False if there was none. */
     readonly remove: (address: Address) => Effect.Effect<boolean, BusError>
     /** The words of these lexicons; without names, of the workspace's defaults. */
     readonly matchers: (
@@ -94,7 +94,7 @@ export class Lexicons extends Context.Service<
         const removed = yield* lexicons.change(keyOf(address), (before) => gone(before !== undefined, "erase"))
         return removed.answer
       })
-      // The answer of a change comes after it: the next request of its caller follows it, on this process at once.
+      // The answer to a change comes after it: the caller's next request uses the change, on this process at once.
       const changing = <A, E>(address: Address, change: Effect.Effect<A, E>) =>
         Effect.ensuring(
           change,
@@ -113,11 +113,11 @@ export class Lexicons extends Context.Service<
 
 const keyOf = ({ workspace, name }: Address) => `${encodeToken(workspace)}.${encodeToken(name)}`
 
-/** Nothing for a content that an older release took and this one does not. */
+/** Nothing for content that an older release accepted and this one does not. */
 const storedOf = (record: LexiconRecord): Option.Option<StoredLexicon> =>
   Option.map(Result.getSuccess(readLexicon(record.content)), (lexicon) => ({ ...record, lexicon }))
 
-/** Of two that are made at once the first has the last place: its record has the lower revision. */
+/** If two are created at once, the first gets the last free place: its record has the lower revision. */
 const othersBefore = (
   entries: ReadonlyArray<KvEntry<LexiconRecord>>,
   own: { readonly key: string; readonly revision: number }
@@ -127,13 +127,13 @@ interface Loaded {
   /** By name. */
   readonly lexicons: ReadonlyArray<StoredLexicon>
   readonly characters: number
-  /** By the names of a request. */
+  /** By the names in a request. */
   readonly selections: Map<string, Matchers>
 }
 
 const selectionsMax = 32
 
-/** Pure, but for what it remembers. */
+/** Pure, except for its cache. */
 export const matchersOf = (
   { lexicons, selections }: Pick<Loaded, "lexicons" | "selections">,
   names: ReadonlyArray<string> | undefined
@@ -160,12 +160,12 @@ export const matchersOf = (
 
 /** Some 100 MB when read; a workspace has a tenth of it at most. */
 const charactersMax = 16_000_000
-// Of a workspace without lexicons, which most are.
+// For a workspace without lexicons, as most are.
 const charactersOfNone = 1_000
 
-/** What is known of workspaces, while changes are followed. No IO. */
+/** What is cached of workspaces, while changes are followed. No IO. */
 export const knownWorkspaces = () => {
-  // In the order of use, the least recent first.
+  // In order of use, the least recent first.
   const workspaces = new Map<string, Loaded>()
   let characters = 0
   let changes = 0
@@ -192,7 +192,7 @@ export const knownWorkspaces = () => {
       workspaces.set(key, found)
       return found
     },
-    /** Begins to read a workspace; what was read is kept if nothing changed meanwhile. */
+    /** Starts to read a workspace; the result is kept if nothing changed meanwhile. */
     reading: (workspace: string) => {
       const begunAt = changes
       return (lexicons: ReadonlyArray<StoredLexicon>): Loaded => {

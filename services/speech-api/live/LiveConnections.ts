@@ -1,6 +1,6 @@
 /**
- * The live connections of this process: how many there may be, in all and of one token, and their end. A drain takes no
- * new ones, has every context speak what it holds, and closes each connection after that.
+ * The live connections of this process: their limits, in total and per token, and their end. A drain accepts no new
+ * ones, lets every context speak its remaining text, and then closes each connection.
  */
 import { Context, Effect, FiberSet, Layer, type Scope } from "effect"
 import { serviceUnavailable, WireError } from "#http"
@@ -10,7 +10,7 @@ import { liveConnections } from "../metrics.ts"
 
 export interface LiveMember {
   readonly tokenId: string
-  /** Speaks what it holds, then closes. */
+  /** Speaks its remaining text, then closes. */
   readonly windDown: Effect.Effect<void>
 }
 
@@ -24,7 +24,7 @@ export class LiveConnections extends Context.Service<
   {
     /** Refuses before the handshake. */
     readonly check: (tokenId: string) => Effect.Effect<void, WireError>
-    /** Takes a place until the scope closes. */
+    /** Takes a slot until the scope closes. */
     readonly enter: (member: LiveMember) => Effect.Effect<void, WireError, Scope.Scope>
     readonly isDraining: () => boolean
   }

@@ -1,6 +1,6 @@
 /**
- * A context of a live connection: text that is still being written, cut into clauses, each of them spoken by the path of
- * every other route, on one timeline. Its audio waits for nothing but its reader; its text is bounded.
+ * A context of a live connection: text still being written, cut into clauses, each spoken by the path of every other
+ * route, on one timeline. Its audio waits only for its reader; its text is bounded.
  */
 import { Cause, Clock, Effect, Fiber, FiberHandle, Queue, Result, Stream } from "effect"
 import type { WordMark } from "#speech/contract"
@@ -21,7 +21,7 @@ import { completed, speak, started } from "../http/speaking.ts"
 import type { SpeechPlan } from "../speaking/plan.ts"
 import { isOfSilence, refusalOf } from "../refusals.ts"
 
-/** What a context tells its connection. Each dialect words it in its own way. */
+/** What a context reports to its connection. Each dialect words it in its own way. */
 export type ContextEvent =
   | {
       readonly _tag: "Audio"
@@ -44,10 +44,10 @@ export interface ContextOptions {
   /** Of no text yet. */
   readonly plan: SpeechPlan
   readonly maxWaitMs: number
-  /** Its text has elements of SSML. */
+  /** Its text contains SSML elements. */
   readonly isSsml: boolean
   readonly tell: (context: LiveContext, event: ContextEvent) => Effect.Effect<void>
-  /** From the moment that a clause was known to have ended to its first audio. */
+  /** The time from the detected end of a clause to its first audio. */
   readonly onFirstAudio: (seconds: number) => void
 }
 
@@ -58,22 +58,22 @@ export interface LiveContext extends ContextOptions {
   readonly overdue: FiberHandle.FiberHandle
   /** When its listener has heard everything, if it plays at once; undefined before the first audio. */
   silentAtMs: number | undefined
-  /** All text taken, and how much of it was spoken or passed over, in UTF-16 units. */
+  /** All text taken, and how much of it was spoken or skipped, in UTF-16 units. */
   taken: number
   spoken: number
   billed: number
-  /** Anything but white space was taken; anything was sent of it. */
+  /** Anything but white space was taken; any of it was sent. */
   hasText: boolean
   hasSound: boolean
-  /** Of all audio sent, once it is decoded. */
+  /** Of all audio sent, once decoded. */
   audioMs: number
   isEnding: boolean
-  /** The process ends: what cannot be spoken now is left to another. */
+  /** The process is shutting down: what cannot be spoken now is left to another. */
   isShuttingDown: boolean
   speaking: Fiber.Fiber<void> | undefined
 }
 
-/** Begins to speak; closing the scope ends it without a word. */
+/** Starts to speak; closing the scope ends it silently. */
 export const openContext = Effect.fnUntraced(function* (options: ContextOptions) {
   const context: LiveContext = {
     ...options,
@@ -106,7 +106,7 @@ const brokenOff = (context: LiveContext, cause: Cause.Cause<never>) =>
         context.tell(context, { _tag: "Failed", error: internalError() })
       )
 
-/** Takes in the next piece of text, or says why it cannot; then nothing of it is taken. */
+/** Takes in the next piece of text, or says why it cannot; then none of it is taken. */
 export const takeText = (context: LiveContext, piece: string): Effect.Effect<void, WireError> =>
   Effect.gen(function* () {
     const fault = faultOf(context, piece)
@@ -120,7 +120,7 @@ export const takeText = (context: LiveContext, piece: string): Effect.Effect<voi
     if (clauses.length > 0 || before === 0) yield* FiberHandle.run(context.overdue, speakOverdue(context))
   })
 
-// A document that is cut into clauses is none any more.
+// A document cut into clauses is no longer a document.
 const ssmlRefused = validationFailed({
   text: "SSML is read in a context that begins with `ssml`; a whole document may go to POST /v1/audio/stream too"
 })
@@ -164,7 +164,7 @@ const speakOverdue = (context: LiveContext): Effect.Effect<void> =>
     }
   })
 
-/** Has everything spoken that is there, and says when it is. */
+/** Has all pending text spoken, and reports when it is. */
 export const flushContext = Effect.fnUntraced(function* (context: LiveContext, flushId?: string) {
   const unclosed = refusalOfMarkup(context.splitter.unclosed())
   if (unclosed !== undefined) return yield* unclosed
@@ -188,7 +188,7 @@ const takeAll = Effect.fnUntraced(function* (context: LiveContext) {
   yield* FiberHandle.clear(context.overdue)
 })
 
-/** The marks of the words that began before the listener stopped. */
+/** The marks of the words that started before the listener stopped. */
 export const heardMarks = ({ marks }: Pick<LiveContext, "marks">, playedMs: number): ReadonlyArray<WordMark> =>
   marks.filter((mark) => mark.start_time < playedMs)
 
@@ -226,11 +226,11 @@ const speakClause = Effect.fnUntraced(function* (context: LiveContext, clause: C
   const offset = clause.start - before
   const spoken = persistently(context, spokenOnce(context, { plan, clause, offset, knownAtMs }))
   const said = yield* Effect.result(Effect.flatMap(spoken, Effect.fromResult))
-  // A clause without a sound is passed over; a text of nothing else is refused at its end.
+  // A clause without sound is skipped; a text of nothing else is refused at its end.
   if (Result.isFailure(said) && !isOfSilence(said.failure)) return yield* placed(said.failure, offset)
 })
 
-/** What is read of a clause, and how much stands before it; undefined where it makes no sound. */
+/** The text that is read of a clause, and the length before it; undefined if it makes no sound. */
 const readOf = ({ isSsml: isMarkup }: LiveContext, clause: Clause) => {
   const { text } = clause
   if (hasWords.test(isMarkup ? text.replaceAll(/<[^<>]*>|&\w+;/gu, " ") : text)) {
@@ -241,7 +241,7 @@ const readOf = ({ isSsml: isMarkup }: LiveContext, clause: Clause) => {
   return silence === undefined ? undefined : { input: silence, before: 0 }
 }
 
-/** A refusal names places in what was read; the caller knows those of the whole text. */
+/** A refusal names positions in what was read; the caller knows those in the full text. */
 const placed = (error: WireError, offset: number): WireError => {
   const moved = (text: string) =>
     text.replaceAll(/\bat offset (\d+)/gu, (_, at: string) => `at offset ${Number(at) + offset}`)
@@ -250,13 +250,13 @@ const placed = (error: WireError, offset: number): WireError => {
   return new WireError({ ...error, message: moved(error.message), ...(own === undefined ? {} : { fields: own }) })
 }
 
-// A role that restarts is back in some three seconds, on a busy machine in ten: the words go on then.
+// A restarting role is back in some three seconds, on a busy machine in ten: speech continues then.
 const awayMsMax = 10_000
 const againEveryMs = 250
 
 const isForNow = ({ status }: WireError) => status === 429 || status === 503
 
-/** Tries a clause again while it cannot be begun just now. In a process that ends it never can. */
+/** Retries a clause while it cannot be started just now. In a process that is shutting down it never can. */
 const persistently = Effect.fnUntraced(function* <A, R>(context: LiveContext, attempt: Effect.Effect<A, WireError, R>) {
   const untilMs = (yield* Clock.currentTimeMillis) + awayMsMax
   for (;;) {
@@ -271,14 +271,14 @@ const persistently = Effect.fnUntraced(function* <A, R>(context: LiveContext, at
 interface Utterance {
   readonly plan: SpeechPlan
   readonly clause: Clause
-  /** From a place in what is read to one in the whole text. */
+  /** From a position in what is read to one in the full text. */
   readonly offset: number
   readonly knownAtMs: number
 }
 
 /**
- * One clause, as one utterance. It may be tried again only while nothing of it was sent; a failure after that is given
- * back as the result.
+ * One clause, as one utterance. It can be retried only while none of it was sent; a later failure is returned as the
+ * result.
  */
 const spokenOnce = (context: LiveContext, { plan, clause, offset, knownAtMs }: Utterance) =>
   Effect.scoped(
@@ -314,7 +314,7 @@ const spokenOnce = (context: LiveContext, { plan, clause, offset, knownAtMs }: U
 
 const none = new Uint8Array(0)
 
-// A writer's pause between two sentences. After a longer one others may have its place.
+// A writer's pause between two sentences. After a longer one others can take its place.
 const pauseMsMax = 5_000
 
 const planOf = Effect.fnUntraced(function* (
@@ -336,6 +336,6 @@ const shifted = (mark: WordMark, offset: number, ms: number): WordMark => ({
   end_time: mark.end_time + ms
 })
 
-/** Ends it at once. What was sent before may still be under way. */
+/** Ends it at once. What was already sent can still be in flight. */
 export const stopContext = ({ speaking: fiber }: LiveContext): Effect.Effect<void> =>
   fiber === undefined ? Effect.void : Fiber.interrupt(fiber)

@@ -1,4 +1,7 @@
-/** The live connections described as AsyncAPI 3.0: every message of both sides, from the schemas that decode them. Pure. */
+/**
+ * The live connections described as AsyncAPI 3.0: every message in both directions, from the schemas that decode them.
+ * Pure.
+ */
 import { Schema } from "effect"
 import {
   cartesiaPath,
@@ -88,7 +91,7 @@ const ofSsml = "with `enable_ssml_parsing=true` in the query the text has elemen
 const ofElevenLabs = ofVendors.slice(0, 1)
 const ofCartesia = ofVendors.slice(1)
 
-/** `send` is what we send, `receive` what we take. */
+/** `send` is what we send, `receive` what we accept. */
 export const speechAsyncApi = (): JsonObject => ({
   asyncapi: "3.0.0",
   info: {

@@ -1,4 +1,7 @@
-/** The live messages of Cartesia: contexts that a first request begins and one without `continue` ends. Pure but for counts. */
+/**
+ * The live messages of Cartesia: contexts that a first request starts and one without `continue` ends. Pure, except for
+ * counts.
+ */
 import { Result, Schema } from "effect"
 import { CartesiaCancel, CartesiaRequest, liveLimits, livePath } from "#speech/api"
 import { decodeMessage, type HttpCall, validationFailed, type WireError } from "#http"
@@ -80,7 +83,7 @@ const commandsOf = (
       ...(order === undefined ? [] : [{ _tag: "Start", contextId, order } as const]),
       ...(transcript === "" ? [] : [{ _tag: "Text", contextId, text: transcript } as const]),
       ...(flush ? [{ _tag: "Flush", contextId, flushId: String(own?.flushes ?? 1) } as const] : []),
-      // Each transcript is a whole one then.
+      // Each transcript is complete then.
       ...(!flush && request.max_buffer_delay_ms === 0 ? [{ _tag: "Flush", contextId } as const] : []),
       ...(goesOn ? [] : [{ _tag: "End", contextId } as const])
     ]

@@ -1,6 +1,6 @@
 /**
- * One live connection, from its handshake to its close: reads messages as they come, has its contexts speak, and tells
- * what they say in the words of its dialect. A slow reader holds up whoever speaks to it, and nobody else.
+ * One live connection, from its handshake to its close: reads messages as they come, has its contexts speak, and
+ * reports their events in its dialect. A slow reader delays only whoever speaks to it.
  */
 import { Clock, Effect, Exit, Option, Result, Scope } from "effect"
 import { withoutByteOrderMark } from "#base"
@@ -42,7 +42,7 @@ import {
 export const liveSockets = {
   messageBytesMax: liveLimits.messageBytesMax,
   pingEveryMs: 20_000,
-  // As a listener's reader of a stream.
+  // The same as for a listener that reads a stream.
   stallMs: 60_000,
   protocols: [liveProtocol]
 } as const
@@ -106,7 +106,7 @@ export const serveLive = (dialectOf: DialectOf) =>
     return emptyAnswer()
   })
 
-// Browsers name the page that calls; other clients name none.
+// Browsers name the calling page; other clients name none.
 const checkOrigin = Effect.gen(function* () {
   const origin = Option.getOrUndefined((yield* HttpCall).header("origin"))
   const { AllowedOrigins } = (yield* Configuration).SpeechApi
@@ -116,7 +116,7 @@ const checkOrigin = Effect.gen(function* () {
   )
 })
 
-/** A bucket that fills again at the rate that may last. */
+/** A bucket that refills at the sustained rate. */
 const messageRate = () => {
   let left: number = liveLimits.messagesBurstMax
   let beforeMs: number | undefined
@@ -167,12 +167,12 @@ const readOne = Effect.fnUntraced(function* (connection: Connection, message: st
     if (Result.isSuccess(done)) continue
     if (done.failure._tag === "WebSocketClosed") return yield* done.failure
     yield* refuse(connection, done.failure, "contextId" in command ? command.contextId : undefined)
-    // What follows in the message builds on it.
+    // The rest of the message builds on it.
     return yield* closeWhenRefused(connection, done.failure)
   }
 })
 
-/** A connection of one context that could not begin has nothing to wait for. */
+/** A connection of one context that could not start has nothing to wait for. */
 const closeWhenRefused = (connection: Connection, { code }: WireError) =>
   connection.dialect.isOfOneContext === true && connection.open.size === 0
     ? closeWith(connection, 1_008, code)
@@ -243,7 +243,7 @@ const start = Effect.fnUntraced(function* (connection: Connection, contextId: st
   yield* say(connection, context, { _tag: "Started" })
 })
 
-/** A connection outlives the token with which it began; a context does not begin without one. */
+/** A connection outlives the token that opened it; a context does not start without one. */
 const checkToken = Effect.fnUntraced(function* (connection: Connection) {
   const known = yield* Effect.result((yield* Auth).identify)
   if (Result.isSuccess(known) || known.failure.status >= 500) return
@@ -270,7 +270,7 @@ const planOf = Effect.fnUntraced(function* ({ workspace }: Connection, asked: Co
 const say = ({ dialect, socket }: Connection, context: LiveContext, event: LiveEvent) =>
   Effect.forEach(dialect.write(context, event), (message) => socket.send(JSON.stringify(message)), { discard: true })
 
-/** What a context says of itself; with its last word it is over. A peer that is gone is told nothing. */
+/** Passes on what a context reports; with its last event it is over. A peer that is gone gets nothing. */
 const told = (connection: Connection, context: LiveContext, event: ContextEvent) =>
   Effect.gen(function* () {
     const isLast = event._tag === "Done" || event._tag === "Failed"
@@ -288,7 +288,7 @@ const forget = Effect.fnUntraced(function* (
   if (found === undefined) return
   connection.open.delete(id)
   connection.ended.inc({ outcome })
-  // Not by the context's own fiber, which this would wait for.
+  // Not in the context's own fiber, which this would wait for.
   yield* Effect.forkIn(Scope.close(found.scope, Exit.void), connection.scope)
 })
 
@@ -299,13 +299,13 @@ const cancel = Effect.fnUntraced(function* (connection: Connection, { context }:
   yield* closeWhenDone(connection)
 })
 
-/** Lets every context speak what it holds; the last one closes the connection. */
+/** Lets every context speak its remaining text; the last one closes the connection. */
 const windDown = Effect.fnUntraced(function* (connection: Connection, reason: "ended" | "shutdown") {
   connection.isClosing = true
   connection.closeCode = reason === "ended" ? 1_000 : 1_001
   for (const { context } of connection.open.values()) {
     const ended = yield* Effect.result(endContext(context, reason))
-    // Nobody is there any more to close the element.
+    // No further text can close the element.
     if (Result.isFailure(ended)) yield* told(connection, context, { _tag: "Failed", error: ended.failure })
   }
   yield* closeWhenDone(connection)

@@ -1,4 +1,7 @@
-/** What a live connection is asked to do and what it tells, in no dialect; and what a dialect makes of both. */
+/**
+ * What a live connection is asked to do and what it reports, independent of any dialect; and how a dialect translates
+ * both.
+ */
 import type { Result } from "effect"
 import type { WordMark } from "#speech/contract"
 import type { WireError } from "#http"
@@ -20,7 +23,7 @@ export type LiveCommand =
   | { readonly _tag: "KeepAlive" }
   | { readonly _tag: "Close" }
 
-/** Voices of ours for ids of vendors'. */
+/** Voices of ours by vendors' ids. */
 export type VoiceNames = Readonly<Record<string, string>>
 
 export const ownVoice = (names: VoiceNames, id: string): string => (Object.hasOwn(names, id) ? (names[id] ?? id) : id)
@@ -29,7 +32,7 @@ export const ownVoice = (names: VoiceNames, id: string): string => (Object.hasOw
 export const ownModel = (name: string | undefined, ofVendor: RegExp): { readonly model?: string } =>
   name === undefined || ofVendor.test(name) ? {} : { model: name }
 
-/** Whether a context is open decides what some messages of vendors mean. */
+/** Whether a context is open decides what some vendor messages mean. */
 export type IsOpen = (contextId: string) => boolean
 
 export type LiveEvent =
@@ -40,9 +43,9 @@ export type LiveEvent =
 export interface LiveDialect {
   /** The commands of a message, or the refusal with every fault. */
   readonly read: (message: unknown, isOpen: IsOpen) => Result.Result<ReadonlyArray<LiveCommand>, WireError>
-  /** Messages that tell the event; each is sent as JSON. */
+  /** Messages that report the event; each is sent as JSON. */
   readonly write: (context: LiveContext, event: LiveEvent) => ReadonlyArray<object>
-  /** A message was not taken. */
+  /** A message was rejected. */
   readonly refuse: (error: WireError, contextId: string | undefined) => object
   /** The connection has one context, and closes when that one is over. */
   readonly isOfOneContext?: boolean

@@ -1,4 +1,7 @@
-/** The live messages of ElevenLabs: `stream-input` of one context, `multi-stream-input` of several. Pure but for clocks. */
+/**
+ * The live messages of ElevenLabs: `stream-input` of one context, `multi-stream-input` of several. Pure, except for
+ * clocks.
+ */
 import { Result, Schema } from "effect"
 import type { WordMark } from "#speech/contract"
 import { ElevenLabsMessage, ElevenLabsQuery, liveLimits } from "#speech/api"
@@ -18,7 +21,7 @@ const decode = decodeMessage(Schema.toCodecJson(ElevenLabsMessage), { nullIsAbse
 const decodeQuery = decodeMessage(Schema.toCodecJson(ElevenLabsQuery), {})
 
 const formatDefault = "mp3_44100_128"
-/** Without an id of its own. */
+/** A context without an id of its own. */
 const onlyContext = "default"
 
 type Call = Pick<HttpCall["Service"], "params" | "query">
@@ -38,7 +41,7 @@ export const elevenLabsDialect =
       }
       const orderOf = ({ voice_settings }: ElevenLabsMessage): ContextOrder =>
         voice_settings?.speed === undefined ? base : { ...base, speed: voice_settings.speed }
-      // Up to where each context's words were told, in ms of its audio.
+      // Up to where each context's words were reported, in ms of its audio.
       const toldMs = new Map<string, number>()
       return {
         isOfOneContext: !isMulti,
@@ -56,7 +59,7 @@ interface Reading {
   readonly order: ContextOrder
 }
 
-/** The first message begins, an empty text ends. */
+/** The first message starts, an empty text ends. */
 const commandsOfOne = (message: ElevenLabsMessage, { isOpen, order }: Reading): ReadonlyArray<LiveCommand> => {
   const contextId = onlyContext
   const begun: ReadonlyArray<LiveCommand> = isOpen(contextId) ? [] : [{ _tag: "Start", contextId, order }]
@@ -73,7 +76,7 @@ const commandsOfOne = (message: ElevenLabsMessage, { isOpen, order }: Reading): 
   ]
 }
 
-/** An empty text keeps a context open; its end is told. */
+/** An empty text keeps a context open; its end is explicit. */
 const commandsOfMulti = (message: ElevenLabsMessage, { isOpen, order }: Reading): ReadonlyArray<LiveCommand> => {
   const { close_context, close_socket, flush, text = "" } = message
   if (close_socket === true) return [{ _tag: "Close" }]
@@ -127,7 +130,7 @@ const messagesOf = ({ id }: LiveContext, event: LiveEvent, { isMulti, toldMs }: 
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]$/u
 
 /**
- * The characters of words, with a space after each. Their times begin anew with each message, where those of the message
+ * The characters of words, with a space after each. Their times restart with each message, where those of the message
  * before have ended; a word's time is divided among its characters.
  */
 export const alignmentOf = (marks: ReadonlyArray<WordMark>, fromMs: number) => {

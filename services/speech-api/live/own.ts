@@ -1,4 +1,4 @@
-/** Our own live messages, from and to what the connection knows. Pure. */
+/** Our own live messages, to and from what the connection knows. Pure. */
 import { Result, Schema } from "effect"
 import { LiveClientMessage, liveLimits, type LiveServerMessage } from "#speech/api"
 import { decodeMessage, type HttpCall, type WireError } from "#http"

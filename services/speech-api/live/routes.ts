@@ -22,8 +22,8 @@ export const liveRoutes = [
 type Call = HttpCall["Service"]
 
 /**
- * A page cannot send headers with a WebSocket: its token is a subprotocol, which no log of a proxy holds. Clients of
- * vendors send it where they send their keys.
+ * A page cannot send headers with a WebSocket: its token is a subprotocol, which proxies do not log. Clients of vendors
+ * send it where they send their keys.
  */
 const tokenIn: Readonly<Record<string, (call: Call) => string | undefined>> = {
   [livePath]: ({ header }) => {

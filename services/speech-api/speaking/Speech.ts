@@ -1,6 +1,6 @@
 /**
- * A plan, spoken and encoded: bytes at the caller's pace, with the speech marks that became final beside them. It keeps
- * the times of its stages for metrics and for the Server-Timing header.
+ * A plan, spoken and encoded: bytes at the caller's pace, with the speech marks that became final beside them. It
+ * records the times of its stages for metrics and for the Server-Timing header.
  */
 import { Cause, Clock, Context, Effect, Layer, Pull, type Scope, Stream } from "effect"
 import { type AudioError, Encoders, makeLoudnessLeveller, paddedSamples } from "#speech/audio"
@@ -40,7 +40,7 @@ export interface Spoken {
   readonly durationMs: () => number
   /** The Server-Timing header, complete with the first byte. */
   readonly timing: () => string
-  /** When it was spoken, of an answer from the cache. */
+  /** When it was spoken, for an answer from the cache. */
   readonly keptSinceMs: number | undefined
 }
 
@@ -78,9 +78,9 @@ interface Answer {
   readonly player: PlayerClock
   marks: Array<WordMark>
   samples: number
-  /** Takes the answer down for the cache. */
+  /** Records the answer for the cache. */
   readonly recorder: Recorder | undefined
-  /** The scope's exit cannot say this: to it, a caller who left before the first byte was answered. */
+  /** The scope's exit cannot say this: to it, a caller that left before the first byte was answered. */
   outcome: "spoken" | "refused" | "failed" | "cancelled"
 }
 
@@ -153,7 +153,7 @@ const takeMarksOf = (answer: Answer) => () => {
 const durationMsOf = (answer: Answer) => () =>
   (paddedSamples(answer.plan.format, answer.samples) * 1_000) / speechSampleRateHz
 
-// As much as a stream of events takes into one of them.
+// As much as one event of a stream holds.
 const keptPieceBytes = 40_000
 
 /** From the cache: it takes no sequencer and no encoder, and counts like any other answer. */
@@ -213,7 +213,7 @@ const spokenNow = Effect.fnUntraced(function* (parts: Parts, asked: Asked) {
 const requestOf = ({ cacheKey, turns }: SpeechPlan) =>
   cacheKey?.digest ?? turns.map(({ input, voiceId }) => `${voiceId} ${input.slice(0, 200)}`).join("\n")
 
-/** A session's pieces, encoded in the format of the request. */
+/** A session's pieces, encoded in the requested format. */
 const encoded = (parts: Parts, answer: Answer, { session, listener }: Source): Spoken["bytes"] => {
   const { clock, encoders } = parts
   const { plan, recorder } = answer
@@ -276,7 +276,7 @@ const pcmOf = ({ clock, meters, nowMs, underruns }: Parts, answer: Answer, piece
 const tellingPulls = <A, E, R>(stream: Stream.Stream<A, E, R>, tell: () => void): Stream.Stream<A, E, R> =>
   Stream.transformPull(stream, (pull) => Effect.succeed(Effect.andThen(Effect.sync(tell), pull)))
 
-/** Lets nothing out until there is enough, or all. */
+/** Holds the stream back until there is enough, or all. */
 export const heldBackUntil =
   (isEnough: (hasAll: boolean) => boolean) =>
   <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
@@ -305,7 +305,7 @@ const countRefusal = ({ admission }: Parts, error: SpeechError) =>
 
 const countEnd = ({ meters, nowMs }: Parts, { outcome, plan, samples, startedAtMs }: Answer) => {
   const seconds = samples / speechSampleRateHz
-  // As one that was refused before it began: it is neither counted nor billed.
+  // Like one that was refused before it started: it is neither counted nor billed.
   if (outcome === "refused") return
   meters.ended.inc({ outcome })
   meters.spokenSeconds.inc({ format: plan.format.name }, seconds)
@@ -314,7 +314,7 @@ const countEnd = ({ meters, nowMs }: Parts, { outcome, plan, samples, startedAtM
 }
 
 interface StageTimes {
-  /** False when the stage had been reached before. */
+  /** False if the stage was already reached. */
   readonly reached: (stage: string) => boolean
   readonly timing: () => string
 }

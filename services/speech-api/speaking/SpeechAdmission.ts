@@ -1,7 +1,7 @@
 /**
- * Admission decides which callers may begin to be heard: a queue of waiting callers, and `admit`'s decision over what
- * is measured of the present listeners. A caller begins at once when nothing holds it up. While a caller waits or a
- * listener runs short, a listener with plenty in store gives way: it gets no more sound until it has less.
+ * Admission decides which callers can start to be heard: a queue of waiting callers, and `admit`'s decision based on
+ * what is measured of the present listeners. A caller starts at once if nothing holds it up. While a caller waits or a
+ * listener runs short, a listener with a full buffer yields: it gets no more audio until it has less.
  */
 import { Clock, Context, Deferred, Effect, Layer, type Scope } from "effect"
 import { speechSampleRateHz } from "#speech/contract"
@@ -24,28 +24,28 @@ interface Entrance {
   /** The engine that speaks. */
   readonly engine: string
   readonly arrivedAtMs: number
-  /** Whether the caller plays the sound as it comes. */
+  /** Whether the caller plays the audio as it comes. */
   readonly plays: boolean
-  /** How long its sound will be, about. */
+  /** How long its audio will be, approximately. */
   readonly soundMs: number
-  /** The same for a request that is made again. */
+  /** The same for a repeated request. */
   readonly request: string
-  /** Whether it waits its turn rather than be told to come again: a live connection's next words. */
+  /** Whether it waits its turn instead of being told to come back: a live connection's next words. */
   readonly waitsTurn?: boolean
-  /** Whether its listener has begun with earlier words, and would fall silent without these. */
+  /** Whether its listener has started with earlier words, and would fall silent without these. */
   readonly goesOn?: boolean
 }
 
-/** How fast an answer may go while there are other listeners. */
+/** How fast an answer can go while there are other listeners. */
 export interface Pace {
   readonly listener: Listener
-  /** The moment until which a sequencer is looked for. */
+  /** The time until which it looks for a sequencer. */
   readonly begunByMs: () => number
-  /** The caller was not refused in time, and has waited long enough for a sequencer that has a place of its own accord. */
+  /** The caller was not refused in time, and has waited long enough for a sequencer that accepts voluntarily. */
   readonly mustBegin: () => boolean
-  /** Waits until this answer may take more sound. */
+  /** Waits until this answer can take more audio. */
   readonly turn: Effect.Effect<void>
-  /** How far it may run ahead. */
+  /** How far it can run ahead. */
   readonly windowSamplesMax: () => number
 }
 
@@ -58,29 +58,29 @@ interface Waiter extends Entrance {
 // The rest of the second within which a refusal is due is for the sequencer's answer and for two busy cores.
 const decideWithinMs = 500
 const refusedWithinMs = 750
-// A caller that was promised a place also waits for a sequencer. So does one whose time to be refused went by while this
+// A caller that was promised a slot also waits for a sequencer. So does one whose refusal deadline passed while this
 // process itself was late.
 const patientlyMs = 5_000
-// Within that time, sequencers may take such a caller of their own accord, so that the idlest does; then any must.
+// Within that time, sequencers can accept such a caller voluntarily, so that the idlest does; then any must.
 const willinglyMsMax = 2_500
 // Reading and refusing a thousand callers takes one second of a processor.
 const waitingMax = 256
-// More than come again within a minute, which is the longest that one is told to wait.
+// More than come back within a minute, the longest time that one is told to wait.
 const rememberedMax = 1_024
-// A place comes free every few milliseconds, and the next caller takes it.
+// A slot becomes free every few milliseconds, and the next caller takes it.
 const lookEveryMs = 20
-// A store that lasts longer than a crowd takes to begin.
+// A buffer that lasts longer than a crowd takes to start.
 const plentyMs = 5_000
 // After this long it checks again whether the others still need it to wait.
 const heldMsMax = 250
-// A crowded window holds only what a listener should have in store, and what is on the way to it.
+// A crowded window holds only what a listener should have buffered, and what is in flight to it.
 const crowdedWindowSamples = 5 * speechSampleRateHz
 
 type Refusal = Extract<AdmissionVerdict, { readonly _tag: "Refuse" }>
 
 type RecentlyRefused = Pick<Entrance, "engine" | "request"> & { readonly untilMs: number }
 
-/** The callers that wait to begin, and the state that decides about them. */
+/** The callers waiting to start, and the state that decides about them. */
 interface AdmissionQueue {
   readonly limits: AdmissionLimits
   readonly listening: Listeners
@@ -90,7 +90,7 @@ interface AdmissionQueue {
   readonly refused: CounterOf<typeof refusals>
   readonly gauges: Gauges
   waiting: ReadonlyArray<Waiter>
-  /** Callers that were told to come again; until then they count as being ahead of later callers. */
+  /** Callers that were told to come back; until then they count as ahead of later callers. */
   recentlyRefused: ReadonlyArray<RecentlyRefused>
   /** A loop is already deciding every few milliseconds. */
   isWatched: boolean
@@ -125,7 +125,7 @@ const queueOf = Effect.gen(function* () {
 export class SpeechAdmission extends Context.Service<
   SpeechAdmission,
   {
-    /** Takes a place among the listeners, until the scope closes. */
+    /** Takes a slot among the listeners, until the scope closes. */
     readonly enter: (entrance: Entrance) => Effect.Effect<Pace, SpeechOverloaded, Scope.Scope>
     /** Counts a refusal that another part decided on. */
     readonly refused: (reason: (typeof refusals.values.reason)[number]) => void
@@ -155,7 +155,7 @@ const enter = Effect.fnUntraced(function* (queue: AdmissionQueue, entrance: Entr
   return paceOf(queue, waiter, yield* Deferred.await(decided))
 })
 
-/** A caller that comes again counts once, however often it asks. */
+/** A caller that comes back counts once, however often it asks. */
 const withoutOne = (recentlyRefused: ReadonlyArray<RecentlyRefused>, request: string) => {
   const at = recentlyRefused.findIndex((one) => one.request === request)
   return at < 0 ? recentlyRefused : recentlyRefused.toSpliced(at, 1)
@@ -171,7 +171,7 @@ const decideWhileOneWaits = Effect.fnUntraced(function* (queue: AdmissionQueue) 
   queue.isWatched = false
 })
 
-/** Decides on every waiting caller, first come first served. */
+/** Decides on every waiting caller, first come, first served. */
 const decide = (queue: AdmissionQueue) => {
   queue.recentlyRefused = queue.recentlyRefused.filter(({ untilMs }) => queue.nowMs() < untilMs)
   const ahead = new Map<string, number>()
@@ -213,7 +213,7 @@ const begin = (queue: AdmissionQueue, waiter: Waiter) => {
   Deferred.doneUnsafe(waiter.decided, Effect.succeed(waiter.listener))
 }
 
-/** Once one is heard, the next may begin: at once, and not when it is looked for. */
+/** Once one is heard, the next can start: at once, not at the next check. */
 const decidingWhenHeard = (queue: AdmissionQueue, listener: Listener): Listener => ({
   ...listener,
   got: (seconds, nowMs) => {
@@ -247,7 +247,7 @@ const paceOf = (queue: AdmissionQueue, waiter: Waiter, listener: Listener): Pace
   const { arrivedAtMs } = waiter
   const refusedByMs = arrivedAtMs + Math.min(refusedWithinMs, limits.beginWithinMs)
   const begunAtMs = nowMs()
-  // Its first sound may be due later than a sequencer is looked for at all.
+  // Its first audio can be due later than the end of the search for a sequencer.
   const mustBeginAtMs = Math.min(arrivedAtMs + limits.beginWithinMs, begunAtMs + willinglyMsMax)
   const isPromised = () => (waiter.isPromised ||= lateMs() > lateMsMax && nowMs() >= refusedByMs)
   const goesOn = waiter.goesOn === true
@@ -265,7 +265,7 @@ const turnOf = (queue: AdmissionQueue, listener: Listener) =>
     for (;;) {
       const spareMs = listener.bufferedMs(queue.nowMs()) - plentyMs
       if (spareMs <= 0 || !isCrowded(queue)) return
-      // It gives way of its own accord: no sign that too little is made.
+      // It yields voluntarily: this does not indicate that too little audio is made.
       listener.rests(queue.nowMs())
       yield* Effect.sleep(Math.min(heldMsMax, spareMs))
     }

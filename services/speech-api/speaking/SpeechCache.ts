@@ -1,7 +1,7 @@
 /**
- * Finished speech of catalogue voices, kept by its content: the same request of the same workspace gets the same bytes
- * and marks without being spoken again. Bounded in bytes, over all and for each workspace, and in age; the least
- * recently used goes first. A cloned voice is never kept, so that nothing of it outlives its removal.
+ * Finished speech of catalogue voices, cached by content: the same request of the same workspace gets the same bytes
+ * and marks without being spoken again. Bounded in bytes, in total and per workspace, and in age; the least recently
+ * used is evicted first. A cloned voice is never cached, so that nothing of it outlives its removal.
  */
 import { createHash } from "node:crypto"
 import { Clock, Context, Effect, Layer } from "effect"
@@ -16,18 +16,18 @@ export interface KeptSpeech {
   readonly audio: Uint8Array
   readonly marks: ReadonlyArray<WordMark>
   readonly sentences: SpeechSession["sentences"]
-  /** At 24 kHz, before they were padded. */
+  /** At 24 kHz, before padding. */
   readonly samples: number
   readonly spokenAtMs: number
 }
 
-/** Whose speech it is, and a digest of all that decides about its bytes. */
+/** The workspace of the speech, and a digest of everything that determines its bytes. */
 export interface CacheKey {
   readonly workspace: string
   readonly digest: string
 }
 
-/** Undefined for what may not be kept. Pure. */
+/** Undefined for speech that must not be cached. Pure. */
 export const cacheKeyOf = (
   workspace: string,
   plan: SpeechPlan,
@@ -45,7 +45,7 @@ export interface CacheLimits {
   readonly ageMsMax: number
 }
 
-/** Takes down an answer while it is spoken; what is not kept in the end is forgotten. */
+/** Records an answer while it is spoken; what is not kept in the end is dropped. */
 export interface Recorder {
   readonly audio: (bytes: Uint8Array) => void
   readonly marks: (marks: ReadonlyArray<WordMark>) => void
@@ -60,15 +60,15 @@ interface Entry {
   readonly bytes: number
 }
 
-// Of the bytes of a workspace: one long answer does not displace all short ones.
+// Share of a workspace's bytes: one long answer does not displace all short ones.
 const answerShareMax = 1 / 4
 // A mark in memory: an object of seven fields, and its text.
 const bytesOfMark = 256
 const bytesOfEntry = 512
 
-/** The store behind the service. Pure but for its state. */
+/** The store behind the service. Pure, except for its state. */
 export const makeSpeechStore = ({ bytesMax, workspaceBytesMax, ageMsMax }: CacheLimits) => {
-  // In the order of use, the least recent first.
+  // In order of use, the least recent first.
   const entries = new Map<string, Entry>()
   const byWorkspace = new Map<string, number>()
   let bytes = 0
@@ -115,7 +115,7 @@ export const makeSpeechStore = ({ bytesMax, workspaceBytesMax, ageMsMax }: Cache
       entries.set(digest, entry)
       return entry.speech
     },
-    /** Removes what is too old. */
+    /** Removes entries that are too old. */
     sweep: (nowMs: number) => {
       for (const [digest, entry] of entries) if (isTooOld(entry, nowMs)) remove(digest, entry)
     },
@@ -135,7 +135,7 @@ export const makeSpeechStore = ({ bytesMax, workspaceBytesMax, ageMsMax }: Cache
 
 interface Recording {
   readonly bytesMax: number
-  /** Takes room from what all that are being spoken may have together. */
+  /** Takes memory from the share of all answers being spoken. */
   readonly take: (by: number) => boolean
   readonly giveBack: (by: number) => void
   readonly put: (speech: KeptSpeech, bytes: number) => void
@@ -150,7 +150,7 @@ const makeRecorder = ({ bytesMax, take, giveBack, put }: Recording): Recorder =>
     parts = undefined
     marks = []
   }
-  /** False once the answer is too long, or all that are being spoken are. */
+  /** False once the answer is too long, or all current answers together are. */
   const grow = (by: number) => {
     if (parts === undefined) return false
     if (size + by <= bytesMax && take(by)) {
@@ -163,7 +163,7 @@ const makeRecorder = ({ bytesMax, take, giveBack, put }: Recording): Recorder =>
   grow(bytesOfEntry)
   return {
     audio: (piece) => {
-      // A copy, because a piece may be a view on a buffer that is much larger.
+      // A copy, because a piece can be a view on a much larger buffer.
       if (grow(piece.length)) parts?.push(piece.slice())
     },
     marks: (more) => {
@@ -185,7 +185,7 @@ export class SpeechCache extends Context.Service<
   {
     /** Counts a hit or a miss. */
     readonly find: (key: CacheKey, nowMs: number) => KeptSpeech | undefined
-    /** Undefined when nothing is kept. */
+    /** Undefined if nothing is cached. */
     readonly record: (key: CacheKey) => Recorder | undefined
   }
 >()("starling/speech-api/SpeechCache") {

@@ -1,7 +1,7 @@
 /**
- * Has a text spoken: asks the sequencers for a session, hands out its frames at the caller's pace, and gives credit as
- * they are taken. A sequencer that falls silent is replaced by another, which goes on from the first missing sample.
- * When there is none just now, because one is restarting, the session waits for it. Two sequencers in a row that bring
+ * Has a text spoken: asks the sequencers for a session, returns its frames at the caller's pace, and gives credit as
+ * they are taken. A sequencer that falls silent is replaced by another, which continues from the first missing sample.
+ * If none is available, because one is restarting, the session waits for it. Two sequencers in a row that deliver
  * nothing end the session. Closing the scope cancels it.
  */
 import { Clock, Context, Effect, Layer, Queue, Result, Schedule, Scope, Stream } from "effect"
@@ -30,7 +30,7 @@ import {
   type SpeechOrder
 } from "./session-progress.ts"
 
-/** PCM at 24 kHz and the speech marks that became final with it; the last piece often holds marks alone. */
+/** PCM at 24 kHz and the speech marks that became final with it; the last piece often holds only marks. */
 interface SpokenPiece {
   readonly pcm: Int16Array
   readonly marks: ReadonlyArray<WordMark>
@@ -44,13 +44,13 @@ export interface SpeechSession {
 }
 
 const askWithinMs = 2_000
-// With less time than an idle sequencer takes, asking would only bring a needless refusal.
+// With less time than an idle sequencer takes, asking would only cause a needless refusal.
 const askWithinMsMin = 250
-// Sequencers in a row that deliver no sample: a third would fare no better.
+// Sequencers in a row that deliver no sample: a third would do no better.
 const fruitlessMax = 2
 // A process restarts in some three seconds, on a busy machine in ten; no listener accepts a longer silence.
 const awayMsMax = 10_000
-// A busy sequencer has a place again as soon as one of its beginning sessions has sound in store.
+// A busy sequencer has a free slot again as soon as one of its starting sessions has audio buffered.
 const askAgainEveryMs = 100
 // Four heartbeats of a sequencer.
 const silenceMsMax = 1_000
@@ -61,7 +61,7 @@ const mailCodec = frameCodec(SequencerMail)
 const frameIn = frameCodec(SessionFrameHead)
 const noPcm = new Int16Array(0)
 
-/** State that all sessions of this process share. */
+/** State shared by all sessions of this process. */
 interface Shared {
   readonly requests: Requests["Service"]
   readonly mailbox: Mailbox["Service"]
@@ -127,7 +127,7 @@ const open = Effect.fn("SpeechSessions.open")(function* (shared: Shared, order: 
   return session
 })
 
-/** The next piece, or nothing when the session is over. */
+/** The next piece, or nothing once the session is over. */
 const takePiece = Effect.fnUntraced(function* (shared: Shared, progress: SessionProgress) {
   if (progress.isOver) return undefined
   yield* progress.pace.turn
@@ -139,11 +139,11 @@ const takePiece = Effect.fnUntraced(function* (shared: Shared, progress: Session
   return [piece, progress] as const
 })
 
-/** The next piece; at the end it holds marks alone. */
+/** The next piece; at the end it holds only marks. */
 const next = Effect.fnUntraced(function* (shared: Shared, progress: SessionProgress) {
   for (;;) {
     const { of, frame } = yield* Queue.take(progress.inbox)
-    // A replaced attempt may still send frames, beyond the sample from which the next attempt goes on.
+    // A replaced attempt can still send frames, beyond the sample from which the next attempt continues.
     if (of !== idOf(progress)) continue
     if (frame === undefined) {
       if (progress.isGivenUp) yield* takeOver(shared, progress, "nothing was heard of it")
@@ -174,10 +174,7 @@ const next = Effect.fnUntraced(function* (shared: Shared, progress: SessionProgr
   }
 })
 
-/**
- * Begins with the first sequencer that accepts. Each try is a session of its own: a late acceptance then speaks to
- * nobody.
- */
+/** Starts with the first sequencer that accepts. Each try is a session of its own, so a late acceptance is ignored. */
 const begin = Effect.fnUntraced(function* (shared: Shared, progress: SessionProgress, untilMs: () => number) {
   for (;;) {
     const begun = yield* Effect.result(beginOnce(shared, progress, untilMs()))
@@ -210,7 +207,7 @@ const ask = Effect.fnUntraced(function* (shared: Shared, progress: SessionProgre
   const isPromised = fruitless > 0 || pace.mustBegin()
   const request = { ...order, sessionId: idOf(progress), api: mailbox.instance, windowSamples, resume, isPromised }
   const timeoutMs = Math.min(askWithinMs, Math.max(askWithinMsMin, untilMs - nowMs()))
-  // The sequencer of this process is asked first, and once: a busy or silent one must not stand before the others.
+  // The sequencer of this process is asked first, and once: a busy or silent one must not block the others.
   const isAgain = progress.attempt > 0
   const answered = yield* requests
     .ask({ subject: subjects.speechSessions, question, answer, timeoutMs, isAgain }, request)
@@ -221,7 +218,7 @@ const ask = Effect.fnUntraced(function* (shared: Shared, progress: SessionProgre
   return yield* new SpeechBusy({ retryAfterSeconds, detail: "all are busy" })
 })
 
-/** Lets another sequencer go on from the first missing sample. */
+/** Lets another sequencer continue from the first missing sample. */
 const takeOver = Effect.fnUntraced(function* (shared: Shared, progress: SessionProgress, why: string) {
   const { received } = progress
   progress.fruitless = received > progress.tookOverAt ? 0 : progress.fruitless
@@ -239,7 +236,7 @@ const takeOver = Effect.fnUntraced(function* (shared: Shared, progress: SessionP
   )
 })
 
-/** Repeats the credit, and gives up a sequencer that has fallen silent. */
+/** Repeats the credit, and abandons a sequencer that has fallen silent. */
 const watch = (shared: Shared, progress: SessionProgress) => {
   const { nowMs } = shared
   progress.stall.tick(nowMs())

@@ -101,7 +101,7 @@ export const speechEvents = (spoken: Spoken, billableCharacters: number): Stream
     )
   )
 
-/** The last event in place of `speech.done`, when the speech breaks off. */
+/** The last event in place of `speech.done`, if the speech breaks off. */
 export const errorEvent = (code: string, message: string, requestId: string): ServerSentEvent =>
   jsonEvent({ type: "speech.error", error: { code, message }, request_id: requestId }, "speech.error")
 

@@ -1,6 +1,6 @@
 /**
- * The plan of a request, once all its rules are checked. Pure. A broken rule is answered with the refusal that the
- * caller gets. Reading the input itself is up to the sequencer.
+ * The plan of a request, once all its rules are checked. Pure. A broken rule returns the refusal that the caller gets.
+ * Reading the input itself is up to the sequencer.
  */
 import { Result } from "effect"
 import { type AudioFormat, formatNamed, formatOfAccept, formatOfAudioFormat } from "#speech/audio"
@@ -17,9 +17,9 @@ export type SpeechRoute =
   | "/v1/audio/stream/with-timestamps"
   | "/v1/audio/dialogue"
 
-/** What a listener of a live connection has before other callers. */
+/** The priority of a live connection's listener over other callers. */
 export interface Standing {
-  /** It waits its turn, and is not told to come again. */
+  /** It waits its turn, and is not told to come back. */
   readonly waitsTurn: boolean
   /** It hears earlier words, and would fall silent without these. */
   readonly goesOn: boolean
@@ -31,16 +31,16 @@ export interface SpeechPlan {
   readonly format: AudioFormat
   readonly textNormalization: boolean
   readonly loudnessNormalization: boolean
-  /** How many times as fast as its own pace each voice speaks. */
+  /** How many times its own pace each voice speaks. */
   readonly speed: number
   /** Absent for the defaults of the workspace. */
   readonly lexicons?: ReadonlyArray<string>
   readonly billableCharacters: number
-  /** The caller plays it as it comes, and does not wait for the whole. */
+  /** The caller plays it as it comes, and does not wait for all of it. */
   readonly isPlayed: boolean
   /** Absent for a caller that asks once. */
   readonly standing?: Standing
-  /** Under which the finished speech is kept; absent where it is not. */
+  /** The key of the cached finished speech; absent if it is not cached. */
   readonly cacheKey?: CacheKey
 }
 
@@ -65,7 +65,7 @@ export interface PlanOptions {
   readonly accept: string | undefined
   readonly charactersMax: number
   readonly findVoice: FindVoice
-  /** The caller takes bytes as they come, also where the route's own dialect answers with the whole. */
+  /** The caller takes bytes as they come, even if the route's own dialect answers with all of them. */
   readonly isStreamed?: boolean
 }
 
@@ -162,7 +162,7 @@ const turnsFor = (order: Order, model: SpeechModel, findVoice: FindVoice): Plann
   return Result.succeed(turns)
 }
 
-// A synthesizer tries again to open what failed, at most a minute apart.
+// A synthesizer retries opening a failed engine, at most a minute apart.
 const silentVoice = (voiceId: string) =>
   serviceUnavailable(60, `the voice ${voiceId} cannot speak at present: its engine could not be opened`)
 
@@ -204,7 +204,7 @@ const speaksEnglish = (locale: string) => baseOf(locale) === "en"
 const supportsLanguage = (model: SpeechModel, language: string): boolean =>
   model.languages.some((known) => isInRange(language, known) || isInRange(known, language))
 
-/** The locale a voice is to speak: the one asked for, if the voice has it; otherwise nothing. */
+/** The locale for a voice to speak: the requested one, if the voice has it; otherwise nothing. */
 const spokenLocale = (
   voice: Pick<SharedVoice, "locale" | "models">,
   model: SpeechModel,

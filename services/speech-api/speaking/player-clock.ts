@@ -1,17 +1,17 @@
 /**
  * The player clock simulates a client that plays from the first byte on, and tells when it would have fallen silent
- * because we were late. Time that the client itself took before it read on does not count against us. No IO.
+ * because we were late. Time that the client itself took before reading on does not count against us. No IO.
  */
 export interface PlayerClock {
   readonly started: (nowMs: number) => void
   /**
-   * Takes in seconds of audio that became ready after a wait for us; true when the player ran dry meanwhile. A client
+   * Takes in seconds of audio that became ready after a wait for us; true if the player ran dry meanwhile. A client
    * that reads slower than it plays waits for nothing, and is not counted.
    */
   readonly fed: (seconds: number, nowMs: number, waitedMs: number) => boolean
 }
 
-// A frame of the coarsest codec: a shorter gap cannot be heard.
+// A frame of the coarsest codec: a shorter gap is inaudible.
 const toleranceMs = 40
 
 export const playerClock = (): PlayerClock => {
@@ -22,7 +22,7 @@ export const playerClock = (): PlayerClock => {
     fed: (seconds, nowMs, waitedMs) => {
       const isBehind = startedAtMs !== undefined && nowMs - startedAtMs > readyMs + toleranceMs
       const isDry = isBehind && waitedMs > toleranceMs
-      // However late it came, what is ready is ahead of the player from now on.
+      // However late it came, the ready audio is ahead of the player from now on.
       if (isBehind) startedAtMs = nowMs - readyMs
       readyMs += seconds * 1_000
       return isDry

@@ -1,4 +1,4 @@
-/** What was observed in the last five minutes, for people who look at it now; metrics keep the rest. */
+/** What was observed in the last five minutes, for people who look now; metrics keep the rest. */
 
 export const recentMs = 300_000
 const observationsMax = 1_024
@@ -24,7 +24,7 @@ export const makeRecent = (): Recent => {
   }
 }
 
-/** The value that so great a part of all is not above; null of none. Pure. */
+/** The value that this share of all values does not exceed; null for none. Pure. */
 export const quantileOf = (values: ReadonlyArray<number>, part: number): number | null => {
   const sorted = values.toSorted((left, right) => left - right)
   return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? null

@@ -1,6 +1,6 @@
 /**
- * The progress of a speech session: which attempt runs, what was received of it and taken by the caller, and when the
- * sequencer was last heard. It changes where frames come in and where they are taken.
+ * The progress of a speech session: the current attempt, what it has received and what the caller has taken, and when
+ * the sequencer was last heard. It changes as frames arrive and are taken.
  */
 import type { Queue, Scope } from "effect"
 import {
@@ -42,7 +42,7 @@ export interface SessionProgress extends Begun {
   readonly base: string
   readonly unseen: ReturnType<typeof newestMarks>
   attempt: number
-  /** Takeovers in a row that brought nothing, and what was received when the last one began. */
+  /** Takeovers in a row that delivered nothing, and what was received when the last one started. */
   fruitless: number
   tookOverAt: number
   /** Empty until one has accepted. */
@@ -53,7 +53,7 @@ export interface SessionProgress extends Begun {
   credited: number
   windowSamples: number
   resume: ResumePoint | null
-  /** On the waking clock of `stall`. */
+  /** On the awake clock of `stall`. */
   heardAtMs: number
   readonly stall: OwnStall
   isGivenUp: boolean
@@ -80,7 +80,7 @@ export const progressOf = (begun: Begun, windowSamples: number, nowMs: number): 
   isOver: false
 })
 
-/** The id of the session's present attempt. */
+/** The id of the session's current attempt. */
 export const idOf = ({ base, attempt }: SessionProgress) => `${base}-${attempt}`
 
 /** Lets each mark through once: after a takeover the new sequencer repeats those of the current chunk. */
@@ -107,7 +107,7 @@ const windowSamplesMax = 10 * speechSampleRateHz
 const windowSamplesMin = speechSampleRateHz / 2
 
 /**
- * How far a session may run ahead of its client. The windows of all sessions together stay within the process's bound,
+ * How far a session can run ahead of its client. The windows of all sessions together stay within the process's bound,
  * so slow clients cost a known amount of memory; a lone session gets ten seconds.
  */
 export const windowOf = (bytesMax: number, sessions: number): number =>

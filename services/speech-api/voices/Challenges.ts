@@ -1,6 +1,6 @@
 /**
- * Consent challenges: a phrase for one speaker, given out once, used up by the first create that names it. Its use is a
- * compare-and-set, so of two creates at once one is refused. Another workspace's challenge is not found, by the same
+ * Consent challenges: a phrase for one speaker, issued once, used up by the first create that names it. Its use is a
+ * compare-and-set, so of two concurrent creates one is refused. Another workspace's challenge is not found, by the same
  * read as one that never existed.
  */
 import { Clock, Context, Effect, Layer, Result, Schema } from "effect"
@@ -12,7 +12,7 @@ import { Configuration } from "#configuration"
 import { newPhrase } from "#speech/cloning"
 import { ChallengeRecord, keyFor, keyOf } from "./records.ts"
 
-/** The challenge cannot be used: it does not exist, is expired, or was used. */
+/** The challenge cannot be used: it does not exist, has expired, or was used. */
 export class ChallengeRefused extends Schema.TaggedError<ChallengeRefused>()("ChallengeRefused", {
   reason: Schema.Literals(["not_found", "expired", "already_used"])
 }) {}
@@ -36,7 +36,7 @@ interface ChallengeRequest {
   readonly fullName: string
 }
 
-/** A challenge that was used up for a voice that is not made yet. */
+/** A challenge that was used up for a voice that does not exist yet. */
 export interface UsedChallenge {
   readonly challenge: ChallengeRecord
   readonly voiceId: string
@@ -143,8 +143,8 @@ export const faultOfPersonName = (name: string): string | undefined => {
 type Standing = "open" | "resumed" | "used" | "expired"
 
 /**
- * `by` names the create, when a retry of it can be recognized: a create that a fault of ours cut off may go on with the
- * challenge that it had already used up.
+ * `by` names the create, if a retry of it can be recognized: a create that a fault of ours cut off can continue with
+ * the challenge that it had already used up.
  */
 export const standingOf = (
   { used, expiresAt }: Pick<ChallengeRecord, "used" | "expiresAt">,

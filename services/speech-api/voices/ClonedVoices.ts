@@ -1,7 +1,7 @@
 /**
  * Cloned voices by workspace. A voice is reserved before anything else of it is written (`Making`), becomes a voice
- * when all of it is there (`Ready`), and stops being one before anything of it is removed (`Leaving`). Whatever a dying
- * process leaves behind therefore stands under a record that the sweep finds. Reads go to the leader.
+ * once all of it is stored (`Ready`), and stops being one before anything of it is removed (`Leaving`). So whatever a
+ * dying process leaves behind has a record that the sweep finds. Reads go to the leader.
  */
 import { Context, Effect, Layer, Option, Result, Schema, Stream } from "effect"
 import { type BusError, BusUnavailable, gone, kept, Kv, type KvEntry, records, replaced, type Standing } from "#bus"
@@ -15,7 +15,7 @@ export class TooManyVoices extends Schema.TaggedError<TooManyVoices>()("TooManyV
   voicesMax: Schema.Int
 }) {}
 
-/** A voice of the workspace that is counted, and is none yet. */
+/** A voice of the workspace that counts, but is not a voice yet. */
 export interface Reservation extends VoiceAddress {
   readonly key: string
   readonly revision: number
@@ -27,12 +27,12 @@ export class ClonedVoices extends Context.Service<
     /** Nothing for a voice that is not ready, is gone, never existed, or belongs to another workspace. */
     readonly find: (workspace: string, id: string) => Effect.Effect<Option.Option<ClonedVoice>, BusError>
     readonly list: (workspace: string) => Effect.Effect<ReadonlyArray<ClonedVoice>, BusError>
-    /** A voice that is already ready, because the same create came before, is returned as it is. */
+    /** A voice that is already ready, because the same create came before, is returned unchanged. */
     readonly reserve: (address: VoiceAddress) => Effect.Effect<Reservation | ClonedVoice, TooManyVoices | BusError>
     readonly complete: (reservation: Reservation, voice: ClonedVoice) => Effect.Effect<void, BusError>
     /**
      * Ends the voice. With a revision, only if nothing has changed since; without one, only if it is a voice. False
-     * otherwise. A retired voice is never reserved again, so its files may be removed.
+     * otherwise. A retired voice is never reserved again, so its files can be removed.
      */
     readonly retire: (address: VoiceAddress, revision?: number) => Effect.Effect<boolean, BusError>
     /** Erases the record of a retired voice. */
@@ -127,8 +127,8 @@ const readyOf = (record: VoiceRecord): Option.Option<ClonedVoice> =>
   record._tag === "Ready" ? Option.some(record) : Option.none()
 
 /**
- * The number of voices of a workspace before the one that a create has just reserved. Of two creates that reserve the
- * last one at once the first has it: its reservation has the lower revision, and the other sees that.
+ * The number of voices of a workspace before the one that a create has just reserved. If two creates reserve the last
+ * one at once, the first gets it: its reservation has the lower revision, and the other sees that.
  */
 export const voicesBefore = (
   entries: ReadonlyArray<KvEntry<VoiceRecord>>,

@@ -14,9 +14,9 @@ export { VoiceFiles } from "./VoiceFiles.ts"
 export class Consents extends Context.Service<
   Consents,
   {
-    /** Replaces a record that a create that was cut off wrote for the same voice. */
+    /** Replaces a record that an interrupted create wrote for the same voice. */
     readonly keep: (record: ConsentRecord) => Effect.Effect<void, BusError>
-    /** Notes that the voice is gone. True when there is a consent. */
+    /** Records that the voice is gone. True if there is a consent. */
     readonly close: (address: VoiceAddress) => Effect.Effect<boolean, BusError>
     /** The records of one workspace, or of all. */
     readonly list: (workspace?: string) => Stream.Stream<ConsentRecord, BusError>

@@ -1,7 +1,7 @@
 /**
- * Creates a voice: reserves it among the workspace's voices, has the form examined, keeps the files, then the consent,
- * and only then is it a voice. Any failure takes back what was written. What a dying process has written stands under
- * its reservation, where the sweep finds it.
+ * Creates a voice: reserves it among the workspace's voices, has the form examined, stores the files, then the consent,
+ * and only then is it a voice. Any failure undoes what was written. What a dying process has written has a reservation,
+ * where the sweep finds it.
  */
 import { Clock, Context, Effect, Exit, Layer } from "effect"
 import type { BusError } from "#bus"

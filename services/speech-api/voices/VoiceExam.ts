@@ -1,6 +1,6 @@
 /**
- * Examines everything that was sent for a voice before any of it is kept: the picture, the two recordings, the
- * speaker's consent, and the qualities of the sample. The cheapest refusal comes first.
+ * Examines everything that was sent for a voice before any of it is stored: the picture, the two recordings, the
+ * speaker's consent, and the quality of the sample. The cheapest check comes first.
  */
 import { createReadStream } from "node:fs"
 import * as NodeStream from "@effect/platform-node/NodeStream"
@@ -35,7 +35,7 @@ export interface Examined {
   readonly consent: FoundConsent
 }
 
-/** A consent as given, and the findings of one that was read. */
+/** A consent as given, and the findings for one that was read. */
 type FoundConsent =
   | Extract<GivenConsent, { readonly _tag: "Declared" }>
   | (Extract<GivenConsent, { readonly _tag: "Read" }> & {
@@ -91,7 +91,7 @@ export class VoiceExam extends Context.Service<
   )
 }
 
-/** The file is ours, on our disk: a failure to read it is no fault of the caller's. */
+/** The file is ours, on our disk: a failure to read it is not the caller's fault. */
 const headOf = ({ path }: FormFile) =>
   NodeStream.fromReadable({ evaluate: () => createReadStream(path, { end: headBytes - 1 }) }).pipe(
     Stream.runCollect,
@@ -99,11 +99,11 @@ const headOf = ({ path }: FormFile) =>
     Effect.orDie
   )
 
-// The first bytes show what a file is; the caller's name and type for it are not believed.
+// The first bytes show what a file is; the caller's name and type for it are not trusted.
 const startsWith = (bytes: Uint8Array, text: string, at = 0) =>
   [...text].every((character, index) => bytes[at + index] === character.charCodeAt(0))
 
-// Enough bytes to tell the formats apart.
+// Enough bytes to distinguish the formats.
 export const headBytes = 32
 
 /** Undefined for anything but PNG, JPEG and WebP. */
@@ -113,7 +113,7 @@ export const pictureType = (head: Uint8Array): string | undefined => {
   return startsWith(head, "RIFF") && startsWith(head, "WEBP", 8) ? "image/webp" : undefined
 }
 
-/** For a recording that was decoded already; an unknown beginning gives plain bytes. */
+/** For a recording that was already decoded; an unknown beginning gives plain bytes. */
 export const recordingType = (head: Uint8Array): string => {
   if (startsWith(head, "RIFF") && startsWith(head, "WAVE", 8)) return "audio/wav"
   if (startsWith(head, "ID3")) return "audio/mpeg"

@@ -1,6 +1,6 @@
 /**
- * The files of cloned voices in the object stores, streamed in from a form's file and out to a caller, never whole in
- * memory. An object's name follows from the voice alone, so a voice's record is enough to find its files.
+ * The files of cloned voices in the object stores, streamed in from a form's file and out to a caller, never entirely
+ * in memory. An object's name follows from the voice alone, so a voice's record is enough to find its files.
  */
 import { createReadStream } from "node:fs"
 import { Context, Effect, Layer, Option, Stream } from "effect"
@@ -27,10 +27,10 @@ export class VoiceFiles extends Context.Service<
       file: FormFile,
       mediaType: string
     ) => Effect.Effect<KeptFile, BusError>
-    /** Keeps a recording without a container, for a zero-shot model; gives the object's name. */
+    /** Stores a recording without a container, for a zero-shot model; returns the object's name. */
     readonly keepReference: (address: VoiceAddress, samples: Int16Array) => Effect.Effect<string, BusError>
     readonly read: (file: KeptFile) => Stream.Stream<Uint8Array, BusError>
-    /** Succeeds also when the file is not there. */
+    /** Also succeeds if the file does not exist. */
     readonly remove: (address: VoiceAddress, kind: FileKind) => Effect.Effect<void, BusError>
   }
 >()("starling/speech-api/VoiceFiles") {

@@ -1,7 +1,7 @@
 /**
  * Removes voices: those that a caller deletes, those whose creation failed, and those that a dying process left behind.
- * First the voice stops being one, then its sample and picture go, then its consent is noted as over (its recording
- * stays), and last its record goes. Any step may be repeated, by any process.
+ * First the voice stops being one, then its sample and picture are removed, then its consent is marked as ended (its
+ * recording stays), and last its record is removed. Any step can be repeated, by any process.
  */
 import { Clock, Context, Effect, Layer, Schedule, Stream } from "effect"
 import { type BusError, Objects } from "#bus"
@@ -12,11 +12,11 @@ import { VoiceFiles, type VoiceAddress } from "./VoiceFiles.ts"
 export class VoiceRemoval extends Context.Service<
   VoiceRemoval,
   {
-    /** True when it was a voice until now; it is gone even if some of its parts could not be removed yet. */
+    /** True if it was a voice until now; it is gone even if some of its parts could not be removed yet. */
     readonly remove: (address: VoiceAddress) => Effect.Effect<boolean, BusError>
-    /** Drops a voice whose creation failed. Never fails: the sweep removes what is left. */
+    /** Drops a voice whose creation failed. Never fails: the sweep removes the rest. */
     readonly giveUp: (reservation: Reservation) => Effect.Effect<void>
-    /** Removes what unfinished creations and removals left behind; answers with the number of voices. */
+    /** Removes what unfinished creations and removals left behind; returns the number of voices. */
     readonly sweep: Effect.Effect<number, BusError>
   }
 >()("starling/speech-api/VoiceRemoval") {
@@ -63,7 +63,7 @@ export class VoiceRemoval extends Context.Service<
           stalled,
           () => 0,
           Effect.fnUntraced(function* (sum, { value, revision }) {
-            // Another process may have moved it on since it was seen.
+            // Another process can have changed it since it was read.
             if (!(yield* voices.retire(value, revision))) return sum
             yield* clear(value)
             return sum + 1
@@ -77,7 +77,7 @@ export class VoiceRemoval extends Context.Service<
     })
   )
 
-  /** Sweeps at intervals. Several processes may do so at once. */
+  /** Sweeps at intervals. Several processes can do so at once. */
   static readonly sweeping = Layer.effectDiscard(
     Effect.gen(function* () {
       const removal = yield* VoiceRemoval

@@ -1,4 +1,4 @@
-/** The voices that every caller may use, as configured. */
+/** The voices that every caller can use, as configured. */
 import { Effect } from "effect"
 import { fleetCatalogue } from "#speech"
 import { Configuration } from "#configuration"

@@ -1,4 +1,4 @@
-/** The form of a new voice, checked whole: every fault at once, by the name of its part. Pure. */
+/** The form of a new voice, checked completely: every fault at once, by the name of its part. Pure. */
 import { Result, Schema } from "effect"
 import {
   avatarBytesMax,
@@ -27,7 +27,7 @@ export type GivenConsent =
   | { readonly _tag: "Read"; readonly recording: FormFile; readonly used: UsedChallenge }
   | { readonly _tag: "Declared"; readonly fullName: string; readonly email: string }
 
-/** How consent must be given; `used` is missing when no challenge was named. */
+/** How consent must be given; `used` is missing if no challenge was named. */
 export type Flow =
   | { readonly _tag: "Challenge"; readonly used: UsedChallenge | undefined }
   | { readonly _tag: "Declared" }

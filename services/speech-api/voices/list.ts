@@ -12,7 +12,7 @@ import { clonedModels, type CloneRules, isInRange } from "./speakable.ts"
 export interface ListedVoice extends Pick<SharedVoice, "id" | "displayName" | "locale" | "models"> {
   readonly gender: "male" | "female" | "not_specified"
   readonly tags?: ReadonlyArray<string>
-  /** Where it is heard instead of at our own address. */
+  /** Where it can be heard, other than at our own address. */
   readonly preview?: string
   /** Present only on a cloned voice. */
   readonly cloned?: { readonly hasAvatar: boolean }
@@ -46,7 +46,7 @@ export const listedClone = (voice: ClonedVoice, { isExpressive }: Pick<CloneRule
   cloned: { hasAvatar: voice.avatar !== null }
 })
 
-/** The older versions' spelling. */
+/** The spelling of older versions. */
 export const withOldGender = (voice: Voice): Voice =>
   voice.gender === "not_specified" ? { ...voice, gender: "notSpecified" } : voice
 
@@ -56,7 +56,7 @@ export interface VoicePage {
   readonly has_more: boolean
 }
 
-/** Sorted by id, which is what a cursor holds. Without limit and cursor everything is one page. */
+/** Sorted by id, which is what a cursor contains. Without limit and cursor everything is one page. */
 export const pageOfVoices = (
   all: ReadonlyArray<ListedVoice>,
   query: VoicesQuery

@@ -1,4 +1,4 @@
-/** What a voice of the catalogue says of itself, in each language, and where that is heard. Pure. */
+/** What a voice of the catalogue says in its preview, in each language, and where that can be heard. Pure. */
 import { type ModelId, type OutputFormat, speechModels } from "#speech/contract"
 import type { SharedVoice } from "#speech"
 import { isInRange } from "./speakable.ts"
@@ -50,7 +50,7 @@ export const previewOrder = (
       model: name,
       language: spoken,
       output_format: "mp3_24000_64",
-      // It is the voice that is heard, the same by all workspaces.
+      // The preview presents the voice, the same to all workspaces.
       lexicons: []
     }
   }

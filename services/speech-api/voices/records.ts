@@ -1,6 +1,6 @@
 /**
  * The records of cloned voices: the challenge that a speaker reads, the voice in each of its states, and the consent
- * behind it. All of them stand under `<workspace>.<id>`, so that a caller from another workspace finds nothing, by the
+ * behind it. All are stored under `<workspace>.<id>`, so that a caller from another workspace finds nothing, by the
  * same read.
  */
 import { Schema } from "effect"
@@ -17,12 +17,12 @@ export const ChallengeRecord = Schema.Struct({
   tokenId: Schema.String,
   createdAt: Timestamp,
   expiresAt: Timestamp,
-  /** Null until a create names it. `by` tells one retried create from another create. */
+  /** Null until a create names it. `by` distinguishes a retried create from another create. */
   used: Schema.NullOr(Schema.Struct({ at: Timestamp, by: Schema.NullOr(Schema.String), voiceId: Schema.String }))
 })
 export interface ChallengeRecord extends Schema.Schema.Type<typeof ChallengeRecord> {}
 
-/** An object in one of the stores: its place, and its size, digest and type on arrival. */
+/** An object in one of the stores: its location, and its size, digest and type on arrival. */
 export const KeptFile = Schema.Struct({
   store: Schema.String,
   object: Schema.String,
@@ -34,7 +34,9 @@ export interface KeptFile extends Schema.Schema.Type<typeof KeptFile> {}
 
 const ofAnyState = { id: Schema.String, workspace: Schema.String, changedAt: Timestamp }
 
-/** `Making` and `Leaving` are voices to no caller; a process that finds one unchanged for long removes its remains. */
+/**
+ * To callers, `Making` and `Leaving` are not voices; a process that finds one unchanged for long removes its remains.
+ */
 export const VoiceRecord = Schema.Union([
   Schema.TaggedStruct("Making", ofAnyState),
   Schema.TaggedStruct("Ready", {
@@ -46,7 +48,7 @@ export const VoiceRecord = Schema.Union([
     traits: VoiceTraits,
     sample: KeptFile,
     avatar: Schema.NullOr(KeptFile),
-    /** The recording that a zero-shot model takes the voice from, where there is one. */
+    /** The recording that a zero-shot model takes the voice from, if there is one. */
     reference: Schema.NullOr(VoiceReference)
   }),
   Schema.TaggedStruct("Leaving", ofAnyState)
@@ -65,16 +67,16 @@ const verified = Schema.TaggedStruct("Verified", {
 const declared = Schema.TaggedStruct("Declared", { email: Schema.String })
 
 export const ConsentRecord = Schema.Struct({
-  /** Also the consent's own id, for a voice has one consent. */
+  /** Also the consent's own id, because a voice has one consent. */
   voiceId: Schema.String,
   workspace: Schema.String,
   fullName: Schema.String,
   /** The token of the caller that brought it. */
   tokenId: Schema.String,
   givenAt: Timestamp,
-  /** When the voice was deleted, or its making was given up. */
+  /** When the voice was deleted, or its creation was abandoned. */
   voiceDeletedAt: Schema.NullOr(Timestamp),
-  /** The sample behind the voice. The object goes with the voice, the digest stays. */
+  /** The sample behind the voice. The object is removed with the voice, the digest stays. */
   sample: KeptFile,
   method: Schema.Union([verified, declared])
 })

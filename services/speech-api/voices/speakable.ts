@@ -1,7 +1,7 @@
 /**
- * The voices that an order may be spoken with: the catalogue's, and the caller's own among those it names. One read
- * looks for another workspace's voice and for one that never existed, and finds neither. A voice is offered to nobody
- * while all synthesizers that tell of its engine say that it failed, and is soon to come while none has opened it yet.
+ * The voices that an order can be spoken with: the catalogue's, and those of the caller's own that it names. One read
+ * looks for another workspace's voice and for one that never existed, and finds neither. A voice is not offered while
+ * all synthesizers that report its engine say that it failed, and counts as opening while none has opened it yet.
  */
 import { Context, Effect, Layer, Option, Stream } from "effect"
 import { Configuration, type ConfigurationFile } from "#configuration"
@@ -22,13 +22,13 @@ import type { ClonedVoice } from "./records.ts"
 import { refusalOfVoice } from "../refusals.ts"
 import { configuredCatalogue } from "./configured-catalogue.ts"
 
-/** What a plan must know of a voice, be it shared or cloned by a workspace. */
+/** What a plan needs to know of a voice, shared or cloned by a workspace. */
 export interface SpeakableVoice extends Pick<SharedVoice, "id" | "locale" | "models"> {
   /** Models that speak with it only in other workspaces. */
   readonly withheld: ReadonlyArray<ModelId>
   /** No engine can speak with it at present. */
   readonly isSilent?: boolean
-  /** Its engine is being opened, which may take seconds. */
+  /** Its engine is being opened, which can take seconds. */
   readonly isOpening?: boolean
   /** Nothing for a locale that the voice does not speak. */
   readonly engineVoice: (locale: string) => EngineVoice | undefined
@@ -39,7 +39,7 @@ export type FindVoice = (id: string) => SpeakableVoice | undefined
 // A bound, so that a dialogue of many cloned voices does not flood the broker.
 const readsAtOnce = 8
 
-/** The engines that every synthesizer is still opening; none are known where nobody listens to them. */
+/** The engines that every synthesizer is still opening; none are known where their reports are not followed. */
 const OpeningEngines = Context.Reference<() => ReadonlySet<string>>("starling/speech-api/OpeningEngines", {
   defaultValue: () => () => new Set()
 })
@@ -85,11 +85,11 @@ export const sharedSpeakable =
     }
   }
 
-/** The settings of a deployment that decide how clones speak in a workspace. */
+/** The deployment's settings that decide how clones speak in a workspace. */
 export interface CloneRules {
-  /** The expressive model may speak with cloned voices. */
+  /** The expressive model can speak with cloned voices. */
   readonly isExpressive: boolean
-  /** A zero-shot model may speak with voices that have a reference. */
+  /** A zero-shot model can speak with voices that have a reference. */
   readonly isZeroShot: boolean
 }
 
@@ -119,7 +119,7 @@ const modelsByLocale = new Map(
   sharedVoices.filter(({ engine }) => engine.engine === "espeak").map(({ locale, models }) => [locale, models])
 )
 
-/** The locales that a cloned voice may have. */
+/** The locales that a cloned voice can have. */
 export const clonableLocales: ReadonlyArray<string> = [...modelsByLocale.keys()]
 
 /**
@@ -129,17 +129,17 @@ export const clonableLocales: ReadonlyArray<string> = [...modelsByLocale.keys()]
 export const clonedModels = (locale: string, isExpressive: boolean): SharedVoice["models"] =>
   (modelsByLocale.get(locale) ?? []).filter(({ name }) => isExpressive || name !== expressiveModel)
 
-/** Whole subtags: `en` takes `en-US`, `e` takes nothing. */
+/** Full subtags: `en` matches `en-US`, `e` matches nothing. */
 export const isInRange = (locale: string, range: string) => {
   const [tag, wanted] = [locale.toLowerCase(), range.toLowerCase()]
   return tag === wanted || tag.startsWith(`${wanted}-`)
 }
 
-// With the rest of a second the refusal is made and sent.
+// The rest of a second is for making and sending the refusal.
 const openingMsMax = 500
 const lookEveryMs = 50
 
-/** As `voicesFor`, once an engine has had a moment to become ready that one of the voices needs. */
+/** Like `voicesFor`, after giving an engine that one of the voices needs a moment to become ready. */
 export const voicesOnceOpened = Effect.fnUntraced(function* (
   workspace: string,
   turns: ReadonlyArray<{ readonly voice_id: string }>
@@ -152,7 +152,7 @@ export const voicesOnceOpened = Effect.fnUntraced(function* (
   }
 })
 
-/** The states of engines, as the synthesizers tell them. Needs the bus. */
+/** The states of engines, as the synthesizers report them. Needs the bus. */
 export const toldEngines = Layer.effectContext(
   Effect.gen(function* () {
     const kv = yield* Kv
