@@ -1,7 +1,7 @@
 /**
  * Turns an engine's word starts into marks of the caller's own words: pure. An engine reports several starts for one
  * word of the input ("$1,234.56" is nine), or none. The first one within a word counts; a word without any is placed
- * between its neighbours by its position in the text. A word ends where the next one begins, the last one where the
+ * between its neighbours by its position in the text. A word ends where the next one starts, the last one where the
  * speech falls silent.
  */
 import { speechSampleRateHz, type WordMark, type WordStart } from "#speech/contract"
@@ -32,7 +32,7 @@ export const alignChunk = (chunk: AlignChunk): ReadonlyArray<WordMark> => {
 /** The time of a sample in milliseconds, rounded to a tenth. */
 export const timeOf = (sample: number): number => Math.round((sample * 10_000) / speechSampleRateHz) / 10
 
-/** Tokens and words both come in the order of the text, so one pass finds each token's first word. */
+/** Tokens and words both come in text order, so one pass finds each token's first word. */
 const firstStarts = ({ tokens, words }: AlignChunk): Array<number | undefined> => {
   const starts: Array<number | undefined> = tokens.map(() => undefined)
   let index = 0
@@ -70,7 +70,7 @@ const interpolated = ({ tokens, speechEndSample }: AlignChunk, starts: ReadonlyA
   return result
 }
 
-/** Where each token begins if all were laid end to end, and at last where the last one ends. */
+/** Where each token starts if all were laid end to end, and finally where the last one ends. */
 const cumulativeWidths = (tokens: ReadonlyArray<Token>) => {
   const widths = [0]
   for (const token of tokens) widths.push((widths.at(-1) ?? 0) + token.textEnd - token.textStart)

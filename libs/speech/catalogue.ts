@@ -1,7 +1,7 @@
 /**
  * The catalogue of a fleet: the voices of its operator's programs and of its models, which come first because they are
- * understood best, and those of the engines that every synthesizer has. They take the place of built-in ones with the
- * same id.
+ * the most intelligible, and those of the engines that every synthesizer has. They replace built-in ones with the same
+ * id.
  */
 import { existsSync } from "node:fs"
 import { join, resolve } from "node:path"
@@ -14,19 +14,19 @@ import { processEngine } from "./engine/process/ProcessPool.ts"
 import { espeakLanguages, modelsOf, type SharedVoice, sharedVoices } from "./voices.ts"
 
 export interface Catalogue {
-  /** The best understood voices first. */
+  /** The most intelligible voices first. */
   readonly voices: ReadonlyArray<SharedVoice>
   readonly byId: (id: string) => SharedVoice | undefined
 }
 
 /** The catalogue as it can be heard now: without the voices whose engines cannot speak. */
 export interface HeardCatalogue extends Catalogue {
-  /** Knows the others too, so that a caller hears why they do not speak. */
+  /** Also knows the other voices, so that a caller learns why they do not speak. */
   readonly byId: Catalogue["byId"]
   readonly isSilent: (voice: Pick<SharedVoice, "engine">) => boolean
 }
 
-/** The engines that no synthesizer can speak with at present; none are known where nobody listens to them. */
+/** The engines that no synthesizer can speak with at present; none are known where their reports are not followed. */
 export const SilentEngines = Context.Reference<() => ReadonlySet<string>>("starling/speech/SilentEngines", {
   defaultValue: () => () => none
 })
@@ -72,13 +72,13 @@ const voiceOf = (voice: VoiceModel["Voices"][number], engine: OwnEngine): Shared
   ...(voice.Preview === undefined ? {} : { preview: voice.Preview })
 })
 
-/** espeak-ng's name for a locale: of those beyond its table, the language alone. */
+/** espeak-ng's name for a locale: beyond its table, the language alone. */
 const languageOf = (locale: string) => espeakLanguages[locale] ?? locale.replace(/-.*$/su, "")
 
-/** The folder that `./starling` and the speech image put the voices into that come with Starling. */
+/** The folder into which `./starling` and the speech image put the voices that ship with Starling. */
 const bundledVariable = "STARLING_VOICES"
 
-/** The voices that come with Starling, where they could be had. */
+/** The voices that ship with Starling, where they are available. */
 const bundledModels = (folder: string): ReadonlyArray<VoiceModel> => {
   const hibari = resolve(folder, "hibari-0.2.1")
   const isThere = folder !== "" && existsSync(join(hibari, "hibari.onnx")) && onnxRuntimeFile() !== undefined
@@ -104,7 +104,7 @@ const heart = (folder: string): VoiceModel => ({
 
 interface FleetModel {
   readonly model: VoiceModel
-  /** It came with Starling, and is not the operator's: a fleet speaks without it too. */
+  /** It ships with Starling, and is not the operator's: a fleet also speaks without it. */
   readonly isBundled: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * The voices that speak what a text's own voice does not: stretches of an element `lang`, and words in a script that the
- * voice cannot read. The voice itself where its engine speaks the language, else a voice of the catalogue, of the same
+ * The voices that speak what a text's own voice does not: stretches of an element `lang`, and words in a script that
+ * the voice cannot read. The voice itself if its engine speaks the language, else a voice of the catalogue, of the same
  * gender if there is one. Pure.
  */
 import type { OtherVoice, SpeechTurn } from "#speech/contract"
@@ -15,7 +15,7 @@ const otherVoicesMax = 24
 type Speakers = Pick<HeardCatalogue, "voices" | "byId" | "isSilent">
 type Speaking = Pick<SpeechTurn, "voiceId" | "voice" | "input" | "locale">
 
-/** `speed`: how many times as fast as its own pace a voice is to speak. */
+/** `speed`: how many times its own pace a voice should speak. */
 export const otherVoices = (speakers: Speakers, turn: Speaking, speed: number): ReadonlyArray<OtherVoice> => {
   const { input, locale } = turn
   const scripts = scriptsBeyond(input, locale).map(({ language, locale: usual, readBy }) => ({
@@ -36,7 +36,7 @@ export const otherVoices = (speakers: Speakers, turn: Speaking, speed: number): 
 const langTag = /<lang\s([^<>]*)/gu
 const langOf = /xml:lang\s*=\s*(?:"([^"]{1,35})"|'([^']{1,35})')/u
 
-/** The tags of the document's elements `lang`, as they are written. */
+/** The tags of the document's elements `lang`, as written. */
 const languagesOf = (input: string): ReadonlyArray<string> =>
   isSsml(input)
     ? [...new Set(Array.from(input.matchAll(langTag), ([, attributes = ""]) => languageIn(attributes)))].filter(Boolean)
@@ -54,7 +54,7 @@ const rangeOf = (language: string) => (locale: string) => baseOf(locale) === bas
 
 interface Wish {
   readonly isSpoken: (locale: string) => boolean
-  /** The locale that is preferred among those. */
+  /** The preferred locale among those. */
   readonly usual: string
 }
 
@@ -62,7 +62,7 @@ type Found = Omit<OtherVoice, "language">
 
 const matches = (tag: string) => (locale: string) => locale.toLowerCase() === tag.toLowerCase()
 
-/** The preferred locale goes before another region of the language, and the voice itself before another one. */
+/** The preferred locale comes before another region of the language, and the voice itself before another one. */
 const voiceFor = (speakers: Speakers, turn: Speaking, { isSpoken, usual }: Wish): Found | undefined => {
   const own = { voiceId: turn.voiceId, voice: turn.voice, locale: turn.locale }
   if (isSpoken(turn.locale) && (!usual.includes("-") || matches(usual)(turn.locale))) return own
@@ -91,7 +91,7 @@ const nativeVoice = (speakers: Speakers, turn: Speaking, isSpoken: (locale: stri
   return native === undefined || voice === undefined ? undefined : { voiceId: native.id, voice, locale: native.locale }
 }
 
-/** For a language that is no voice's own. */
+/** For a language that no voice has as its own. */
 const readerOf = (speakers: Speakers, turn: Speaking, isSpoken: (locale: string) => boolean): Found | undefined => {
   const reader = heardBest(speakers, turn, ({ engine }) => engine.engine === "espeak")
   if (reader === undefined) return undefined

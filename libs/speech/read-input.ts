@@ -1,6 +1,6 @@
 /**
- * From an input as the API takes it, plain text or SSML, to chunks for the synthesizers. Pure and linear in the input.
- * An input that cannot be understood, or that has nothing to say, fails with every fault that was found.
+ * From an input as the API accepts it, plain text or SSML, to chunks for the synthesizers. Pure and linear in the
+ * input. An input that cannot be understood, or that has nothing to say, fails with every fault found.
  */
 import { Result } from "effect"
 import type { Lexeme } from "#speech/contract"
@@ -13,7 +13,7 @@ import { isSsml, readSsml } from "./ssml/document.ts"
 import { localeOf, ssmlLimits, type Tongue } from "./ssml/elements.ts"
 import { plainStyle } from "./text/style.ts"
 
-/** `locale`: a BCP 47 tag; it decides how words and sentences are found and how numbers are spoken. */
+/** `locale`: a BCP 47 tag; it determines how words and sentences are found and how numbers are spoken. */
 interface ReadOptions extends Tongue {
   readonly textNormalization: boolean
   readonly lexemes?: ReadonlyArray<Lexeme>
@@ -36,7 +36,7 @@ export const readInput = (
   )
 }
 
-/** A lexicon's words are spoken as it says in the texts of its language. */
+/** A lexicon's words are spoken as it defines in the texts of its language. */
 const pronounced = (runs: ReadonlyArray<Run>, lexemes: ReadonlyArray<Lexeme>, tongue: Tongue): ReadonlyArray<Run> => {
   if (lexemes.length === 0) return runs
   const byLocale = new Map<string, ReturnType<typeof matcherOf>>()
@@ -52,7 +52,7 @@ const pronounced = (runs: ReadonlyArray<Run>, lexemes: ReadonlyArray<Lexeme>, to
 const isFor = ({ language }: Lexeme, locale: string) =>
   language === undefined || language.split("-")[0]?.toLowerCase() === locale.split("-")[0]?.toLowerCase()
 
-/** Words in a script that the voice cannot read are given to others; those that none reads are faults. */
+/** Words in a script that the voice cannot read go to other voices; those that none reads are faults. */
 const voiced = (runs: ReadonlyArray<Run>, tongue: Tongue): Result.Result<ReadonlyArray<Run>, ReadonlyArray<Fault>> => {
   const { others } = tongue
   if (others === undefined) return Result.succeed(runs)
@@ -72,7 +72,7 @@ const controls = /[\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f]/gu
 
 /**
  * Plain text as one run. Units that a C library would stumble over, half surrogate pairs and control characters, become
- * harmless ones of the same length, so that every unit keeps its place. Line ends stay: they separate sentences.
+ * harmless ones of the same length, so that every unit keeps its position. Line ends stay: they separate sentences.
  */
 const readPlainText = (input: string): ReadonlyArray<Run> => {
   const text = input.toWellFormed().replaceAll(controls, " ")

@@ -1,5 +1,5 @@
 /**
- * The voices that everybody has: their table, and the locales that each speaks with which model. A German voice's
+ * The voices available to everybody: their table, and the locales that each speaks with which model. A German voice's
  * English is the same voice in another language: with the models that route by language an espeak voice speaks all
  * their locales, a flite voice only its own.
  */
@@ -19,7 +19,7 @@ export interface SharedVoice {
   readonly tags: ReadonlyArray<string>
   readonly models: ReadonlyArray<VoiceModel>
   readonly engine: EngineVoice
-  /** Where a listener hears it. */
+  /** Where it can be heard. */
   readonly preview?: string
 }
 
@@ -41,7 +41,7 @@ interface Row {
 const american = { locale: "en-US", engine: "flite" } as const
 
 /**
- * Voices recorded from persons, in the order in which a speech recogniser understands them, which is far better than
+ * Voices recorded from persons, in order of intelligibility to a speech recognizer, which is far better than for
  * espeak's voices.
  */
 const recordedRows: ReadonlyArray<Row> = [
@@ -71,7 +71,10 @@ export const espeakLanguages: Readonly<Record<string, string>> = {
   "zh-CN": "cmn"
 }
 
-/** espeak's name for further languages: no voice of the catalogue has them as its own, but every voice of espeak reads them. */
+/**
+ * espeak's name for further languages: no voice of the catalogue has them as its own, but every espeak voice reads
+ * them.
+ */
 export const espeakReaders: Readonly<Record<string, string>> = Object.fromEntries(
   (
     "el-GR el|uk-UA uk|bg-BG bg|sr-RS sr|ja-JP ja|ko-KR ko|ar-SA ar|fa-IR fa|ur-PK ur|he-IL he|th-TH th|bn-BD bn|pa-IN pa|" +
@@ -178,12 +181,12 @@ const sharedVoice = (row: Row): SharedVoice => ({
   }
 })
 
-/** The best understood voices first. The first voice of a language is its default. */
+/** The most intelligible voices first. The first voice of a language is its default. */
 export const sharedVoices: ReadonlyArray<SharedVoice> = [...recordedRows, ...espeakRows.map(espeakRow)].map(sharedVoice)
 
 /**
- * The default voice: the first one whose own locale is in the language, or in any region of it. Without a language it is
- * English, which every model speaks.
+ * The default voice: the first one whose own locale is in the language, or in any region of it. Without a language it
+ * is English, which every model speaks.
  */
 export const defaultVoiceId = (
   language?: string,

@@ -1,64 +1,67 @@
 /**
- * Admission: whether another utterance may begin, waits in the queue or is refused. It rests on measurements and not on
- * configuration. An utterance begins only with the capacity that present listeners leave, so it never takes their audio
- * away. A request that cannot be heard by its deadline is refused before that, with the time to come again. Pure.
+ * Admission: whether another utterance can start, waits in the queue or is refused. It relies on measurements, not on
+ * configuration. An utterance starts only with the capacity that present listeners leave, so it never takes their audio
+ * away. A request that cannot be heard by its deadline is refused before that, with the time to come back. Pure.
  */
 
 import { fullMs } from "./buffer.ts"
 
 /** The measurements of an engine at the moment of a request. */
 export interface Load {
-  /** Listeners that have begun and await their first audio. */
+  /** Listeners that have started and await their first audio. */
   readonly awaiting: number
-  /** Listeners that have not had a full buffer, those that await first audio among them. */
+  /** Listeners that have not had a full buffer, including those that await first audio. */
   readonly buffering: number
   /** Listeners that have had a full buffer, wait for audio and have little left. */
   readonly low: number
-  /** Of those that buffer, the ones that are heard already and about to fall silent. */
+  /** Of those that buffer, the ones that are already playing and about to fall silent. */
   readonly starving: number
-  /** Audio has come since one of those that await it began; also when none does. */
+  /** Audio has arrived since one of those that await it started; also true if none awaits it. */
   readonly isMaking: boolean
-  /** Until first audio, by the last ones and those in progress. */
+  /** Time to first audio, from the latest starts and those in progress. */
   readonly firstMs: number
-  /** Until a full buffer, likewise. */
+  /** Time to a full buffer, likewise. */
   readonly fullMs: number
-  /** Until first audio when the engine has nothing else to do; 0 before the first. */
+  /** Time to first audio when the engine has nothing else to do; 0 before the first. */
   readonly aloneMs: number
   /** The time between two first audios, while several are awaited. */
   readonly firstEveryMs: number
-  /** Seconds of audio to be made in a second so that none of the listeners falls silent before its end. */
+  /** Seconds of audio to make per second so that no listener falls silent before its end. */
   readonly needs: number
-  /** Seconds of audio that are made in a second while any listener waits; infinite while that is unknown. */
+  /** Seconds of audio made per second while any listener waits; infinite while that is unknown. */
   readonly makes: number
-  /** Listeners wait for all that can be made; else more could be. */
+  /** Listeners wait for everything that can be made; otherwise more could be made. */
   readonly isSaturated: boolean
   /** The time between two ends of utterances. */
   readonly endsEveryMs: number
-  /** The time between two beginnings in the last seconds; infinite without one. */
+  /** The time between two starts in the last seconds; infinite without one. */
   readonly beganEveryMs: number
-  /** How late this process's event loop is: a loop that is held up starts nothing in time. */
+  /** How late this process's event loop is: a blocked loop starts nothing in time. */
   readonly lateMs: number
 }
 
 export interface Asker {
   /** Requests before it in the queue. */
   readonly ahead: number
-  /** Time since the request came. */
+  /** Time since the request arrived. */
   readonly waitedMs: number
-  /** The request was not refused while it could have been told in time, so it is to be served. */
+  /** The request was not refused while there was time for that, so it is to be served. */
   readonly isPromised: boolean
-  /** Requests that were refused recently and told to come again: they count as before it too. */
+  /** Requests that were refused recently and told to come back: they also count as ahead of it. */
   readonly recentlyRefused: number
 }
 
 export interface AdmissionLimits {
-  /** Listeners that await first audio at once, at most: enough to keep the processors busy while some wait for the bus. */
+  /**
+   * At most this many listeners await first audio at once: enough to keep the processors busy while some wait for the
+   * bus.
+   */
   readonly awaitingMax: number
-  /** A request that is refused learns so within this time. */
+  /** A refusal is sent within this time. */
   readonly decideWithinMs: number
   /**
-   * An utterance that would be heard later than this is refused, before it has waited so long. With an engine that is slow
-   * even when it is idle, some times as long as it takes then. 0: it begins at once or is refused.
+   * An utterance that would be heard later than this is refused, before it has waited so long. With an engine that is
+   * slow even when idle, a few times its idle delay. 0: it starts at once or is refused.
    */
   readonly beginWithinMs: number
   /** A request behind this many others is refused. */
@@ -75,23 +78,25 @@ export type AdmissionVerdict =
 
 // A loop that is later than this gets more work than it can do.
 export const lateMsMax = 250
-// First audio comes as late as all else that is due: when it is later than this, others are about to starve.
+// First audio is as late as everything else that is due: if it is later than this, others are about to starve.
 const firstMsMax = 500
 // A caller that must wait longer would rather ask elsewhere.
 const retryAfterSecondsMax = 60
-// A promise that cannot be kept: after this many times its limit the request waits no more, nor after less than that time.
+// A promise that cannot be kept: the request stops waiting after this many times its limit, at the earliest after the
+// time below.
 const patience = 4
 const patienceMsMin = 10_000
-// A crowd that is refused all at once is told late, so the hopeless are refused as they come.
+// A crowd refused all at once gets its refusals late, so hopeless requests are refused as they arrive.
 const hopeless = 2
-// The slowest of a crowd takes so many times as long to be heard as the others.
+// The slowest of a crowd takes this many times as long to be heard as the others.
 const slowest = 1.5
-// One that begins may wait for each that awaits first audio, and for as many that are heard and want more.
+// A request that starts may wait for each listener that awaits first audio, and for as many that are playing and want
+// more.
 const turnsPerAwaiting = 2
 // A caller of an engine that is slow even alone waits for a few of those before it, but no longer than this.
 const timesAlone = 4
 const aloneWithinMsMax = 2_500
-// What is made in a second changes, and with it must be left more than is needed.
+// What is made per second varies, so even with the new request it must exceed what is needed by this factor.
 const reserve = 1.05
 const bufferingPerAwaiting = 4
 // More at once would only take the engine from each other.
@@ -119,24 +124,24 @@ const blockingReason = (load: Load, limits: AdmissionLimits): RefusalReason | un
   const isLate = load.awaiting > 0 && load.firstMs > firstMsMax
   const isFull = load.awaiting >= limits.awaitingMax || load.buffering >= bufferingMax(load, limits)
   if (load.starving > 0 || isLate || isFull) return "beginnings"
-  // Without a beginning in progress nothing would show that the loop is on time again.
+  // Without a start in progress nothing would show that the loop is on time again.
   return load.buffering > 0 && load.lateMs > lateMsMax ? "stalled" : undefined
 }
 
 const isOverbooked = ({ isSaturated, makes, needs }: Load) => isSaturated && needs > 0 && (needs + 1) * reserve > makes
 
-/** As many as have full buffers in time, by what is made in a second. */
+/** As many as get full buffers in time, given what is made per second. */
 const bufferingMax = ({ makes }: Load, { awaitingMax }: AdmissionLimits) =>
   Math.max(1, Math.min(bufferingPerAwaiting * awaitingMax, Math.floor((fullWithinMs * makes) / fullMs)))
 
-/** Listeners that begin and do not get full buffers soon have no end that could be promised. */
+/** If starting listeners do not get full buffers soon, no end can be promised. */
 const isQueueMoving = (load: Load, limits: AdmissionLimits) => {
   const reason = blockingReason(load, limits)
   const isBlocked = reason === "listeners" || reason === "stalled" || load.buffering >= bufferingMax(load, limits)
   return load.isMaking && !isBlocked
 }
 
-/** A loop that is late read the request as late as that. */
+/** A loop that is late read the request that late. */
 const isInTime = (load: Load, { isPromised, waitedMs }: Asker, limits: AdmissionLimits) => {
   const { aloneMs, awaiting, firstEveryMs, lateMs } = load
   if (awaiting === 0 || isPromised || limits.beginWithinMs === 0) return true
@@ -148,7 +153,7 @@ const promisedMsMax = ({ beginWithinMs }: AdmissionLimits) => Math.max(patienceM
 const heardWithinMs = ({ aloneMs }: Load, { beginWithinMs }: AdmissionLimits) =>
   beginWithinMs === 0 ? 0 : Math.max(beginWithinMs, Math.min(aloneWithinMsMax, timesAlone * aloneMs))
 
-/** Half of the time at least, however long first audio takes just now: the next one may be faster. */
+/** At least half of the time, however long first audio takes just now: the next one may be faster. */
 const decideByMs = (load: Load, limits: AdmissionLimits) => {
   const withinMs = heardWithinMs(load, limits)
   return Math.min(limits.decideWithinMs, Math.max(withinMs / 2, withinMs - slowest * load.firstMs))
@@ -157,11 +162,11 @@ const decideByMs = (load: Load, limits: AdmissionLimits) => {
 const turnEveryMs = ({ firstEveryMs, firstMs }: Load, { awaitingMax }: AdmissionLimits) =>
   Math.max(firstEveryMs, firstMs / awaitingMax)
 
-/** Until those ahead have begun and one more place is free. */
+/** Until those ahead have started and one more slot is free. */
 const queueMs = (load: Load, { ahead }: Asker, limits: AdmissionLimits) =>
   Math.max(0, load.awaiting + ahead + 1 - limits.awaitingMax) * turnEveryMs(load, limits)
 
-/** When all earlier requests have had their turn: by the pace of beginnings, or of ends where one must end first. */
+/** When all earlier requests have had their turn: by the pace of starts, or of ends if one must end first. */
 const retryAfter = (load: Load, { ahead, recentlyRefused }: Asker, limits: AdmissionLimits) => {
   const placeEveryMs = Math.max(turnEveryMs(load, limits), load.low > 0 || isOverbooked(load) ? load.endsEveryMs : 0)
   const seconds = Math.ceil(((ahead + recentlyRefused + 1) * Math.min(load.beganEveryMs, placeEveryMs)) / 1_000)

@@ -1,20 +1,21 @@
 /**
- * The ledger of one listener's buffer: the audio that it got, and what its player has played of it if it began with the
- * first. A listener that takes nothing has enough, whatever the clock says. Times are the caller's, in milliseconds.
+ * The ledger of one listener's buffer: the audio that it got, and how much of it a player has played that started with
+ * the first audio. A listener that takes nothing has enough, whatever the clock says. Times are the caller's, in
+ * milliseconds.
  */
 import type { SpeechTurn } from "#speech/contract"
 
 export interface Buffer {
   readonly enteredAtMs: number
-  /** Whether the listener plays audio as it comes; one that waits for the whole never starves. */
+  /** Whether the listener plays audio as it comes; one that waits for all of it never starves. */
   readonly plays: boolean
-  /** How long its audio will be, about. */
+  /** How long its audio will be, approximately. */
   readonly soundMs: number
   gotMs: number
   firstAtMs: number | undefined
-  /** When its player began; until then the listener awaits its first audio. */
+  /** When its player started; until then the listener awaits its first audio. */
   startedAtMs: number | undefined
-  /** Since when it waits for audio. */
+  /** Since when it has been waiting for audio. */
   wantsSinceMs: number | undefined
   tookAtMs: number
   /** It has had a full buffer, or as much as it can hold. */
@@ -28,12 +29,12 @@ const lowMs = 2_000
 const starvingMs = 400
 // Audio reaches most listeners that ask within a frame of the coarsest codec and a turn of the loop.
 const waitsMs = 100
-// A beginning that takes longer lacks capacity that other listeners have in plenty.
+// A start that takes longer lacks capacity that other listeners have in plenty.
 const beginsSlowlyMs = 500
 // A voice's own pace in European languages. In denser ones audio lasts longer than estimated, and counts as about to end.
 const msPerCharacter = 65
 
-/** How long texts take to be heard, about. */
+/** How long texts take to speak, approximately. */
 export const soundMsOf = (turns: ReadonlyArray<Pick<SpeechTurn, "input" | "voice">>) =>
   turns.reduce((sum, { input, voice }) => sum + (input.length * msPerCharacter * 100) / voice.ratePercent, 0)
 
@@ -49,12 +50,12 @@ export const emptyBuffer = (entered: Pick<Buffer, "plays" | "soundMs"> & { reado
   wasFull: false
 })
 
-/** Audio in store: all that it got, until its player begins. */
+/** Buffered audio: everything that it got, until its player starts. */
 export const bufferedMs = ({ gotMs, startedAtMs }: Buffer, nowMs: number) =>
   startedAtMs === undefined ? gotMs : gotMs - (nowMs - startedAtMs)
 
 export const fill = (buffer: Buffer, gotMs: number, nowMs: number) => {
-  // The player stood still, so the new audio is ahead of it, however late it came.
+  // The player stalled, so the new audio is ahead of it, however late it came.
   const isBehind = buffer.startedAtMs !== undefined && bufferedMs(buffer, nowMs) < 0
   if (isBehind) buffer.startedAtMs = nowMs - buffer.gotMs
   buffer.firstAtMs ??= nowMs
@@ -67,7 +68,7 @@ export const isAwaitingFirst = ({ startedAtMs }: Buffer) => startedAtMs === unde
 const isResting = ({ startedAtMs, tookAtMs, wantsSinceMs }: Buffer, nowMs: number) =>
   startedAtMs !== undefined && wantsSinceMs === undefined && nowMs - tookAtMs > waitsMs
 
-/** It has not had a full buffer, nor as much as it can hold. Notes when it has. */
+/** It has not had a full buffer, nor as much as it can hold. Records when it has. */
 export const isBuffering = (buffer: Buffer, nowMs: number) => {
   buffer.wasFull ||= isResting(buffer, nowMs) || (!isAwaitingFirst(buffer) && bufferedMs(buffer, nowMs) >= fullMs)
   return !buffer.wasFull
@@ -90,16 +91,16 @@ export const isInNeed = (buffer: Buffer, nowMs: number) => {
   return isSlowToBegin || isLow(buffer, nowMs) || isStarving(buffer, nowMs)
 }
 
-// The moments by which audio must be there, from now: up to some four minutes.
+// The moments from now by which audio must be ready: up to some four minutes.
 const horizonsMs = Array.from({ length: 8 }, (_, nth) => 2_000 * 2 ** nth)
-// A listener that is still there needs at least so much.
+// A listener that is still present needs at least this much.
 const restMsMin = 2_000
 
-/** It has played all that it got, and takes no more. */
+/** It has played everything that it got, and takes no more. */
 const hasPaused = (buffer: Buffer, nowMs: number) =>
   !isAwaitingFirst(buffer) && buffer.wantsSinceMs === undefined && bufferedMs(buffer, nowMs) <= 0
 
-/** Seconds of audio to be made in a second so that each of them always has more than a low buffer until its end. */
+/** Seconds of audio to make per second so that each of them always has more than a low buffer until its end. */
 export const neededFactor = (buffers: ReadonlyArray<Buffer>, nowMs: number) => {
   const playing = buffers
     .filter((buffer) => buffer.plays && !hasPaused(buffer, nowMs))

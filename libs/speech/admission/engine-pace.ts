@@ -1,32 +1,35 @@
-/** An engine's pace as its listeners measure it: until first audio, between two of them, and audio made a second. */
+/**
+ * An engine's pace as its listeners measure it: time to first audio, time between two first audios, and audio made per
+ * second.
+ */
 
 export interface EnginePace {
-  /** Until first audio. */
+  /** Time to first audio. */
   readonly first: RecentTime
-  /** Until a full buffer. */
+  /** Time to a full buffer. */
   readonly full: RecentTime
-  /** Until a listener is heard when the engine has nothing else to do; 0 before the first. */
+  /** Time to first audio when the engine has nothing else to do; 0 before the first. */
   aloneMs: number
-  /** Between two listeners that are heard while several await that, and since when the next one is awaited. */
+  /** The time between two first audios while several are awaited, and since when the next one is awaited. */
   readonly every: { ms: number; count: number; sinceMs: number }
-  /** The audio that was made, the time in which any heard listener waited, and the sum of all their waits; all fade. */
+  /** The audio made, the time in which any playing listener waited, and the sum of all their waits; all decay. */
   readonly made: { audioMs: number; busyMs: number; waitedMs: number; atMs: number }
 }
 
-/** How long something took lately: a crowd that has gone says nothing about later listeners. */
+/** How long something took recently: a crowd that has gone says nothing about later listeners. */
 interface RecentTime {
   readonly assumedMs: number
   ms: number
   measuredAtMs: number
 }
 
-// Of an idle fleet, until the first measurements.
+// For an idle fleet, until the first measurements.
 const assumed = { firstMs: 50, fullMs: 150, everyMs: 10 }
 const recentHalfLifeMs = 2_000
 const madeHalfLifeMs = 1_000
-// In less time there is little to see of what can be made.
+// In less time there is too little data on what can be made.
 const busyMsMin = 1_000
-// While listeners get more than this for each second that they wait, more can be made than is heard.
+// While listeners get more than this for each second that they wait, more can be made than is taken.
 const spareFactor = 1.1
 
 // How much a measurement counts. An engine that was once faster alone may share its machine now.
@@ -57,9 +60,9 @@ export const measure = (time: RecentTime, tookMs: number, nowMs: number) => {
 
 interface Heard {
   readonly tookMs: number
-  /** Nobody else awaited first audio when it began. */
+  /** Nobody else awaited first audio when it started. */
   readonly wasAlone: boolean
-  /** Others await it still. */
+  /** Others still await it. */
   readonly isCrowd: boolean
 }
 
@@ -68,14 +71,14 @@ export const measureHeard = (pace: EnginePace, { isCrowd, tookMs, wasAlone }: He
   if (isCrowd) {
     every.count += 1
     every.ms += (nowMs - every.sinceMs - every.ms) * Math.max(weight.everyMin, 1 / every.count)
-    // One that is alone shows how long the way is, and two that are heard lie no further apart.
+    // A lone listener shows the latency, and two first audios are no further apart than that.
   } else every.ms = Math.min(every.ms, tookMs)
   every.sinceMs = nowMs
   if (aloneMs === 0 || tookMs <= aloneMs) pace.aloneMs = tookMs
   else if (wasAlone) pace.aloneMs += (tookMs - aloneMs) * weight.slowerAlone
 }
 
-/** Called before the number of those that wait changes. */
+/** Called before the number of waiting listeners changes. */
 export const passTime = ({ made }: EnginePace, waiting: number, nowMs: number) => {
   const passedMs = Math.max(0, nowMs - made.atMs)
   const kept = 2 ** -(passedMs / madeHalfLifeMs)
@@ -85,9 +88,11 @@ export const passTime = ({ made }: EnginePace, waiting: number, nowMs: number) =
   made.atMs = Math.max(made.atMs, nowMs)
 }
 
-/** Seconds of audio that the engine makes in a second while any heard listener waits; infinite while that is unknown. */
+/**
+ * Seconds of audio that the engine makes per second while any playing listener waits; infinite while that is unknown.
+ */
 export const realTimeFactor = ({ made: { audioMs, busyMs } }: EnginePace) =>
   busyMs < busyMsMin ? Number.POSITIVE_INFINITY : audioMs / busyMs
 
-/** Heard listeners wait for all that can be made; else more could be. */
+/** Playing listeners wait for everything that can be made; otherwise more could be made. */
 export const isSaturated = ({ made: { audioMs, waitedMs } }: EnginePace) => audioMs <= spareFactor * waitedMs

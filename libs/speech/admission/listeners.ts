@@ -31,7 +31,10 @@ export interface Listener {
   /** The listener would take no audio now. */
   readonly rests: (nowMs: number) => void
   readonly bufferedMs: (nowMs: number) => number
-  /** A player that begins with the audio it got outlasts the way of the next; once it may, it is heard. */
+  /**
+   * Whether a player that starts with the audio it got outlasts the latency of the next; once true, it counts as
+   * playing.
+   */
   readonly mayBegin: (nowMs: number, hasAll?: boolean) => boolean
   readonly isHeard: () => boolean
   readonly leave: (nowMs: number) => void
@@ -46,7 +49,7 @@ export interface Entry extends Pick<Buffer, "plays" | "soundMs"> {
 export interface Listeners {
   readonly enter: (entry: Entry) => Listener
   readonly load: (engine: string, nowMs: number) => Omit<Load, "lateMs">
-  /** A listener waits for audio and has little left, or takes long to begin. */
+  /** A listener waits for audio and has little left, or takes long to start. */
   readonly isAnyInNeed: (nowMs: number) => boolean
   /** The listeners of all engines that have not had a full buffer. */
   readonly buffering: (nowMs: number) => number
@@ -63,8 +66,8 @@ interface Engine {
 const lastsMsAssumed = 10_000
 const begunWithinMs = 10_000
 const newest = 1 / 4
-// The first pieces of an answer hold 0.05, 0.09 and 0.22 s, and each crosses six threads: as long as all of them take on
-// a full machine. With more, the first byte would be late for nothing.
+// The first pieces of an answer hold 0.05, 0.09 and 0.22 s, and each crosses six threads: on a full machine all of them
+// together take that long. With more, the first byte would be late for nothing.
 const beginsWithMsMax = 400
 const beginsWithWays = 4
 
@@ -91,7 +94,7 @@ export const listeners = (): Listeners => {
 
 const awaitingOf = ({ present }: Engine) => [...present].filter(isAwaitingFirst)
 
-/** Those that await first audio are left out: they show how long the way is, and not how much comes by it. */
+/** Those that await first audio are left out: they show the latency, not the throughput. */
 const waitingOf = ({ present }: Engine) =>
   [...present].filter((buffer) => buffer.wantsSinceMs !== undefined && !isAwaitingFirst(buffer)).length
 
@@ -102,7 +105,7 @@ const enter = (engine: Engine, entry: Entry): Listener => {
   if (others === 1) pace.every.sinceMs = entry.nowMs
   present.add(buffer)
   engine.begunAtMs = [...begunLately(engine, entry.nowMs), entry.nowMs]
-  /** Whether its player begins now, or has. */
+  /** Whether its player starts now, or has started. */
   const begins = (nowMs: number, hasAll = false) => {
     if (!isAwaitingFirst(buffer)) return true
     const isEnough = hasAll || !buffer.plays || buffer.gotMs >= beginsWithMs(pace, buffer, nowMs)
@@ -148,8 +151,8 @@ const enter = (engine: Engine, entry: Entry): Listener => {
 }
 
 /**
- * While first audio takes long, every later one may come as late: a player that begins with the first has nothing to
- * outlast that. One that would have fallen silent meanwhile has taken as much longer.
+ * While first audio takes long, every later piece can come as late: a player that starts with the first has no buffer
+ * to outlast that. One that would have fallen silent meanwhile has taken that much longer.
  */
 const beginsWithMs = ({ first }: EnginePace, { enteredAtMs, firstAtMs }: Buffer, nowMs: number) => {
   const firstMs = Math.max(recentMs(first, nowMs), (firstAtMs ?? nowMs) - enteredAtMs)
@@ -164,7 +167,7 @@ const loadOf = (engine: Engine, nowMs: number): Omit<Load, "lateMs"> => {
   const awaiting = awaitingOf(engine)
   const buffering = present.filter((buffer) => isBuffering(buffer, nowMs))
   passTime(pace, waitingOf(engine), nowMs)
-  // Beginnings in progress show a slower pace before any of them comes through.
+  // Starts in progress show a slower pace before any of them gets its audio.
   const slowest = (buffers: ReadonlyArray<Buffer>) => Math.max(0, ...buffers.map((one) => nowMs - one.enteredAtMs))
   const isCrowd = awaiting.length > 1
   return {

@@ -1,7 +1,7 @@
 /** Why there are no encoded bytes, or no recording. */
 import { Schema } from "effect"
 
-/** The machine's fault, which stays: no ffmpeg was found where it is expected. */
+/** The machine's fault, and permanent: no ffmpeg was found where it is expected. */
 export class FfmpegMissing extends Schema.TaggedError<FfmpegMissing>()("FfmpegMissing", {
   path: Schema.String,
   detail: Schema.String
@@ -11,7 +11,7 @@ export class FfmpegMissing extends Schema.TaggedError<FfmpegMissing>()("FfmpegMi
   }
 }
 
-/** Ends this one answer: an encoder ended too early, or wrote bytes that are no audio. */
+/** Ends this one answer: an encoder ended too early, or wrote bytes that are not audio. */
 export class EncoderFailed extends Schema.TaggedError<EncoderFailed>()("EncoderFailed", {
   encoder: Schema.String,
   /** Null when a signal ended it. */
@@ -24,7 +24,7 @@ export class EncoderFailed extends Schema.TaggedError<EncoderFailed>()("EncoderF
   }
 }
 
-/** Worth another try later: no encoder came free in time, or one did not start in time. */
+/** Worth another try later: no encoder became free in time, or one did not start in time. */
 export class EncoderOverloaded extends Schema.TaggedError<EncoderOverloaded>()("EncoderOverloaded", {
   lacks: Schema.Literals(["slots", "starts"]),
   processesMax: Schema.Int,
@@ -40,7 +40,7 @@ export class EncoderOverloaded extends Schema.TaggedError<EncoderOverloaded>()("
 export type AudioError = FfmpegMissing | EncoderFailed | EncoderOverloaded
 
 /**
- * The sender's to correct. `not_audio`: no decoder here takes the file; `too_costly`: decoding took too much of the
+ * The sender's to correct. `not_audio`: no decoder here accepts the file; `too_costly`: decoding took too much of the
  * machine.
  */
 export class RecordingUnusable extends Schema.TaggedError<RecordingUnusable>()("RecordingUnusable", {
@@ -55,7 +55,7 @@ export class RecordingUnusable extends Schema.TaggedError<RecordingUnusable>()("
   }
 }
 
-/** Worth another try: the limits on recordings that are read and that wait are both reached. */
+/** Worth another try: the limits on recordings being read and waiting are both reached. */
 export class IntakeBusy extends Schema.TaggedError<IntakeBusy>()("IntakeBusy", {
   waitingMax: Schema.Int,
   retryAfterSeconds: Schema.Int

@@ -1,7 +1,7 @@
 /**
  * FLAC, written in this process: the residual of the best fixed predictor of each block, Rice-coded in partitions. It
- * takes 4 ms of a processor for a second of speech, and no encoder of the pool, whose frames would say neither their
- * length nor when they are complete. The header leaves out the length, because the stream has none yet.
+ * takes 4 ms of a processor for a second of speech, and no encoder of the pool, whose frames would reveal neither their
+ * length nor when they are complete. The header omits the length, because the stream has none yet.
  */
 
 interface FlacEncoder {
@@ -11,7 +11,7 @@ interface FlacEncoder {
   readonly end: () => Uint8Array
 }
 
-/** 48 ms at 24 kHz: the most that a listener waits for a block. */
+/** 48 ms at 24 kHz: the longest that a listener waits for a block. */
 const blockSamples = 1_152
 
 export const makeFlacEncoder = (rateHz: number): FlacEncoder => {
@@ -97,7 +97,7 @@ const makeBits = (): Bits => {
 const bitsPerSample = 16
 const streamInfoBytes = 34
 
-/** The mark of a FLAC stream, and its one block of metadata. What is not known yet is 0. */
+/** The marker of a FLAC stream, and its one block of metadata. Values that are not known yet are 0. */
 const writeHeader = (bits: Bits, rateHz: number) => {
   for (const character of "fLaC") bits.put(character.charCodeAt(0), 8)
   bits.put(0x80, 8)
@@ -183,11 +183,11 @@ const writeRaw = (bits: Bits, type: number, samples: Int16Array) => {
 
 interface Prediction {
   readonly order: number
-  /** What prediction leaves, with the sign in the lowest bit; the first `order` are not used. */
+  /** The residual of the prediction, with the sign in the lowest bit; the first `order` are not used. */
   readonly folded: Uint32Array
 }
 
-/** The fixed predictors are repeated differences: the one that leaves the least is the best. */
+/** The fixed predictors are repeated differences: the one with the smallest residual is the best. */
 const bestPrediction = (block: Int16Array): Prediction => {
   let residual = Int32Array.from(block)
   let best = { order: 0, residual, size: sizeFrom(residual, 0) }

@@ -28,14 +28,14 @@ export interface AudioFormat {
   readonly audioFormat: AudioContainer
   /** False for WAV: its header needs the size of the data that follows. */
   readonly isStreamable: boolean
-  /** In samples of 24 kHz; a fraction where the codec's frame is no whole number of them. */
+  /** In samples of 24 kHz; fractional if the codec's frame is not a whole number of them. */
   readonly gridSamples: number
 }
 
 // The fewest samples of 24 kHz that are a whole number of samples at the other rate.
 const wholeSamples = (rateHz: number) => speechSampleRateHz / greatestCommonDivisor(speechSampleRateHz, rateHz)
 
-/** Of MPEG-2, for which mp3 has no higher rate. */
+/** The highest rate of mp3 in MPEG-2. */
 const mpeg2RateHzMax = 24_000
 const mpeg2BitrateMax = 160
 /** MPEG-1, at higher rates, has frames of twice as many samples. */
@@ -149,7 +149,7 @@ const byName = new Map<string, AudioFormat>(audioFormats.map((format) => [format
 
 export const formatNamed = (name: string): AudioFormat | undefined => byName.get(name)
 
-/** How many samples of 24 kHz the answer lasts when that many were synthesized. */
+/** How many samples of 24 kHz the answer lasts for this many synthesized samples. */
 export const paddedSamples = (format: AudioFormat, samples: number): number => {
   let units = Math.floor(samples / format.gridSamples)
   while (Math.round(units * format.gridSamples) < samples) units += 1
@@ -195,9 +195,9 @@ export const formatOfAudioFormat = (audioFormat: AudioContainer): AudioFormat | 
   formatNamed(ofContainer[audioFormat])
 
 /**
- * The format of a stream by its `Accept` header, mp3 without one; undefined when none in it can be served. `envelope`
- * is the media type in which the audio travels, if any. A header with only that type says nothing about the audio, so
- * any format will do; beside it, audio types decide.
+ * The format of a stream by its `Accept` header, mp3 without one; undefined if none of its types can be served.
+ * `envelope` is the media type in which the audio travels, if any. A header with only that type says nothing about the
+ * audio, so any format will do; beside it, audio types decide.
  */
 export const formatOfAccept = (accept: string | undefined, envelope?: string): AudioFormat | undefined => {
   if (accept === undefined || accept.trim() === "") return formatOfAudioFormat("mp3")
@@ -226,7 +226,7 @@ const rangesOfAudio = (named: ReadonlyArray<Range>, envelope: string): ReadonlyA
   return takesAny ? [...rest, { mediaType: anyAudio, quality: 1 }] : rest
 }
 
-/** The index of the most exact range that matches one of these names of a type; -1 for none. */
+/** The index of the most specific range that matches one of these names of a type; -1 for none. */
 const placeOf = (ranges: ReadonlyArray<Range>, mediaTypes: ReadonlyArray<string>) => {
   const exact = ranges.findIndex(({ mediaType }) => mediaTypes.includes(mediaType))
   if (exact !== -1) return exact

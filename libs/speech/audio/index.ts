@@ -1,4 +1,4 @@
-/** The audio: formats, samples, recordings, and the encoders that turn PCM into the format that a client asked for. */
+/** The audio: formats, samples, recordings, and the encoders that turn PCM into the format that a client requested. */
 export { Encoders } from "./encoders/encoders.ts"
 export { audioMetrics } from "./encoders/metrics.ts"
 export { ffmpegPoolDefaults } from "./encoders/pool.ts"

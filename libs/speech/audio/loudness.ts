@@ -1,12 +1,14 @@
 /**
+ *
  * The loudness leveller brings speech to a loudness while it streams. Gain depends on the position and never on how the
- * samples are cut into pieces, so the same speech is levelled to the same bytes; nothing is held back, so no byte
- * leaves later for it.
+ * samples are cut into pieces, so the same speech is levelled to the same bytes; nothing is held back, so it delays no
+ * byte.
  *
  * Loudness is that of ITU-R BS.1770: K-weighted power in blocks of 400 ms, ten of them a second, without the quiet
- * ones. The output so far is measured, and the gain of the next 100 ms would make the whole output right if the speech
- * went on as it was. At first, before any measurement, speech counts as loud as the voices' own level. Peaks are bent
- * below the ceiling instead of being clipped.
+ * ones. The output so far is measured, and the gain of the next 100 ms would bring the entire output to the target if
+ * the speech continued unchanged. At first, before any measurement, speech counts as loud as the voices' own level.
+ * Peaks are bent below the ceiling instead of being clipped.
+ *
  */
 import { speechSampleRateHz } from "#speech/contract"
 
@@ -14,7 +16,7 @@ interface LoudnessLeveller {
   readonly push: (pcm: Int16Array) => Int16Array
 }
 
-/** The loudness that streaming services ask for. */
+/** The loudness that streaming services require. */
 export const loudnessTarget = { lufs: -14, peakDbfs: -2 } as const
 
 /** English text in the voices of the catalogue, over a minute: -18.4 to -19 LUFS. */
@@ -106,8 +108,8 @@ const bent = (value: number) => {
 }
 
 /**
- * Blocks of the output, counted by loudness in tenths of a decibel: exact enough for the gate, and bounded however long
- * the text is.
+ * Blocks of the output, counted by loudness in tenths of a decibel: exact enough for the gate, and bounded for texts of
+ * any length.
  */
 const gatedBlocks = () => {
   const bins = (loudestLufs - absoluteGateLufs) * binsPerDb
@@ -153,7 +155,7 @@ interface Biquad {
   readonly a2: number
 }
 
-/** The standard gives its coefficients for 48,000 Hz alone; these are the analogue filters behind them. */
+/** The standard gives its coefficients only for 48,000 Hz; these are the analogue filters behind them. */
 const shelf = { hz: 1_681.974_450_955_533, gainDb: 3.999_843_853_973_347, q: 0.707_175_236_955_419_6 }
 const highPass = { hz: 38.135_470_876_024_44, q: 0.500_327_037_323_877_3 }
 const shelfBand = 0.499_666_774_154_541_6
@@ -188,7 +190,9 @@ const filter = ({ b0, b1, b2, a1, a2 }: Biquad) => {
   }
 }
 
-/** The filter before every measure of loudness (ITU-R BS.1770): the head's shelf, then a high-pass. Any rate. */
+/**
+ * The filter before every measure of loudness (ITU-R BS.1770): the head's shelf, then a high-pass. Works at any rate.
+ */
 export const kWeighting = (rateHz: number): ((sample: number) => number) => {
   const [head, low] = [filter(shelfAt(rateHz)), filter(highPassAt(rateHz))]
   return (sample) => low(head(sample))

@@ -1,14 +1,14 @@
 /**
- * Recordings that strangers send, decoded and measured. The file may be anything: a contained ffmpeg that knows a few
- * audio formats opens it, and decodes no more of it than may be used. At most `readingMax` are read at once and
- * `waitingMax` wait. The caller owns the file and removes it; nothing is written here.
+ * Recordings from outsiders, decoded and measured. The file can be anything: a contained ffmpeg that knows a few audio
+ * formats opens it, and decodes no more of it than will be used. At most `readingMax` are read at once and `waitingMax`
+ * wait. The caller owns the file and removes it; nothing is written here.
  */
 import { Context, Effect, Layer, Option, Semaphore } from "effect"
 import { type ContainedLimits, type ContainedRun, defineCounter, defineGauge, Metrics, runContained } from "#runtime"
 import { FfmpegMissing, IntakeBusy, RecordingUnusable } from "./errors.ts"
 import { pcmFromBytes } from "./samples.ts"
 
-/** Wide enough for recognisers and speaker checks. */
+/** Wide enough for recognizers and speaker checks. */
 export const recordingHz = 16_000
 
 interface RecordingIntakeOptions {
@@ -29,7 +29,7 @@ export const recordingIntakeDefaults: RecordingIntakeOptions = {
 export class RecordingIntake extends Context.Service<
   RecordingIntake,
   {
-    /** The recording in a file, when it is within the limits. The path is absolute. */
+    /** The recording in a file, if it is within the limits. The path is absolute. */
     readonly readRecording: (
       path: string,
       limits: RecordingLimits
@@ -105,12 +105,12 @@ const recordingsReading = defineGauge({
 
 export const intakeMetrics = [recordingsRead, recordingsReading]
 
-// A decoded share of the announced length below this means that the file's end is missing.
+// If the decoded share of the announced length is below this, the file's end is missing.
 const wholeShareMin = 0.9
 const missingSecondsMin = 0.5
 
 /**
- * Decoding: how ffmpeg is called on a file that may be anything, and the result of its run, a recording or why there is
+ * Decoding: how ffmpeg is called on a file that can be anything, and the result of its run, a recording or why there is
  * none. Pure.
  */
 export const readDecoded = (run: ContainedRun, name: string): Recording | RecordingUnusable => {
@@ -133,7 +133,7 @@ export const readDecoded = (run: ContainedRun, name: string): Recording | Record
   return { samples, seconds, levels: measureLevels(samples, recordingHz) }
 }
 
-/** Null when the container has no duration, or ffmpeg guessed it. */
+/** Null if the container has no duration, or ffmpeg guessed it. */
 const announcedSeconds = (stderr: string): number | null => {
   if (stderr.includes("Estimating duration from bitrate")) return null
   const [, hours, minutes, rest] = /^ {2}Duration: (\d{1,6}):(\d\d):(\d\d\.\d\d),/mu.exec(stderr) ?? []
@@ -163,14 +163,14 @@ const writing = [
 const words = (lines: ReadonlyArray<string>) => lines.join(" ").split(" ")
 
 /**
- * The parameters of ffmpeg for a file that may be anything. Only whole audio containers are opened: a playlist, a list
- * of files, an image sequence or a script of inputs would make ffmpeg open the files that they name. Only audio
- * decoders run, one thread of each; the first audio stream alone is decoded. Pure.
+ * The parameters of ffmpeg for a file that can be anything. Only self-contained audio containers are opened: a
+ * playlist, a list of files, an image sequence or a script of inputs would make ffmpeg open the files that they name.
+ * Only audio decoders run, one thread each; only the first audio stream is decoded. Pure.
  */
 const decodeParameters = (path: string): ReadonlyArray<string> => [
   ...words(reading),
   "-i",
-  // With the protocol before it a name is a name, whatever it begins with.
+  // With the protocol before it a name is a name, whatever it starts with.
   `file:${path}`,
   ...words(writing)
 ]
@@ -178,11 +178,11 @@ const decodeParameters = (path: string): ReadonlyArray<string> => [
 interface RecordingLevels {
   /** Share of the time, 0 to 1, that is silence: 35 dB below the loud parts, or below -50 dBFS. */
   readonly silenceRatio: number
-  /** Share of the samples, 0 to 1, at full scale beside another one at full scale. */
+  /** Share of the samples, 0 to 1, at full scale next to another one at full scale. */
   readonly clippingRatio: number
 }
 
-/** A decoded recording: its samples, and how well it was recorded, as far as the samples tell. */
+/** A decoded recording: its samples, and its recording quality as far as the samples show it. */
 export interface Recording {
   /** Mono, at `recordingHz`. */
   readonly samples: Int16Array
@@ -210,7 +210,7 @@ export const judgeRecording = (
   const unusable = (reason: RecordingUnusable["reason"], detail: string) =>
     new RecordingUnusable({ name, reason, detail })
   const lengths = `between ${secondsMin} and ${secondsMax} seconds are needed`
-  // Decoding stops a little past the limit, so the whole length is unknown.
+  // Decoding stops a little past the limit, so the full length is unknown.
   if (seconds > secondsMax) return unusable("too_long", `it is longer than ${secondsMax} seconds; ${lengths}`)
   if (seconds < secondsMin) return unusable("too_short", `it is ${seconds.toFixed(1)} seconds long; ${lengths}`)
   if (levels.silenceRatio > silenceRatioMax) {
@@ -229,7 +229,7 @@ const percent = (ratio: number) => `${(ratio * 100).toFixed(1)} %`
 
 const frameMs = 20
 const silentDbfs = -50
-/** This far below the loud parts even the quiet sounds of speech are over. */
+/** This far below the loud parts even the quiet sounds of speech have ended. */
 const silentBelowLoudDb = 35
 /** Encoding and resampling blur the ceiling a little. */
 const fullScale = 32_500

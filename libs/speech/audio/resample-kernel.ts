@@ -3,7 +3,7 @@
  * audio, where the same loop in JavaScript takes 0.9 to 1.3 ms. The module is written out below, instruction by
  * instruction. Its memory holds tables of taps, which stay, and behind them one block of samples and its outputs.
  */
-/** The taps of each phase in a row of their own, all rows of one length. */
+/** The taps of each phase in a row of their own, all rows of the same length. */
 export interface TapTable {
   readonly address: number
   /** A multiple of `tapsAtOnce`. */
@@ -14,19 +14,19 @@ export interface Block {
   /** From the first sample that the first output needs. */
   readonly samples: Int16Array
   readonly table: TapTable
-  /** Each output is `down / up` samples after the one before; `phase` is the first one's, below `up`. */
+  /** Each output is `down / up` samples after the previous one; `phase` is the first one's, below `up`. */
   readonly phase: number
   readonly up: number
   readonly down: number
 }
 
-/** What rows of taps are filled up to, with zeros. */
+/** Rows of taps are padded with zeros to a multiple of this. */
 export const tapsAtOnce = 8
 
 const pageBytes = 65_536
 const floatBytes = Float32Array.BYTES_PER_ELEMENT
 const outBytes = Int16Array.BYTES_PER_ELEMENT
-/** A block's samples, beyond one row, and its outputs, at most. */
+/** The maximum of a block's samples, beyond one row, and of its outputs. */
 const blockMax = 8_192
 
 /** How many outputs one block can have. */
@@ -115,7 +115,7 @@ interface Kernel {
   readonly convolve: (...parameters: ReadonlyArray<number>) => void
 }
 
-/** As much of the global as is used here: the types for Node have only its name. */
+/** The part of the global that is used here: Node's types only have its name. */
 interface WithWebAssembly {
   readonly WebAssembly: {
     readonly Module: new (bytes: Uint8Array) => object
@@ -125,10 +125,10 @@ interface WithWebAssembly {
 
 const { Instance, Module } = (globalThis as unknown as WithWebAssembly).WebAssembly
 const kernel = new Instance(new Module(moduleBytes)).exports
-/** Where the tables end. Everything behind it is one block's. */
+/** Where the tables end. Everything behind it belongs to one block. */
 let tablesEnd = 0
 
-/** Views of the memory as it is now: growing it ends earlier ones. */
+/** Views of the current memory: growing it invalidates earlier ones. */
 const floatsAt = (address: number, length: number) => new Float32Array(kernel.memory.buffer, address, length)
 
 const reserve = (bytes: number) => {
@@ -136,7 +136,7 @@ const reserve = (bytes: number) => {
   if (missing > 0) kernel.memory.grow(Math.ceil(missing / pageBytes))
 }
 
-/** Keeps a table, for good: as many as there are ratios in use. */
+/** Keeps a table permanently: there are as many as ratios in use. */
 export const keepTable = (taps: Float32Array, rowLength: number): TapTable => {
   const address = tablesEnd
   tablesEnd += taps.byteLength

@@ -25,7 +25,7 @@ export const makeResampler = (fromHz: number, toHz: number): Resampler => {
   const down = fromHz / divisor
   const { table, half } = tapsOf(up, down)
   const outputsMax = blockOutputs(up, down)
-  // Samples from `heldFrom - half` on: before the first one lies silence.
+  // Samples from `heldFrom - half` on: before the first one there is silence.
   let held: Int16Array = new Int16Array(half)
   let heldFrom = 0
   let total = 0
@@ -67,7 +67,7 @@ export const makeResampler = (fromHz: number, toHz: number): Resampler => {
   }
 }
 
-/** All of a sound at another rate. */
+/** An entire sound at another rate. */
 export const resample = (pcm: Int16Array, fromHz: number, toHz: number): Int16Array => {
   const resampler = makeResampler(fromHz, toHz)
   return concatPcm([resampler.push(pcm), resampler.flush()])

@@ -1,12 +1,12 @@
 /**
- * Samples as bytes: plain PCM, little endian as on every machine that the fleet runs on, mu-law and A-law, and the
+ * Samples as bytes: plain PCM, little-endian as on every machine that the fleet runs on, mu-law and A-law, and the
  * header of a WAV file.
  */
 
 /** The same memory, seen as bytes. */
 export const pcmToBytes = (pcm: Int16Array): Uint8Array => new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength)
 
-/** The samples in these bytes, without half a sample at the end. The memory is shared where it is aligned. */
+/** The samples in these bytes, without half a sample at the end. The memory is shared if it is aligned. */
 export const pcmFromBytes = (bytes: Uint8Array): Int16Array => {
   const aligned = bytes.byteOffset % 2 === 0 ? bytes : new Uint8Array(bytes)
   return new Int16Array(aligned.buffer, aligned.byteOffset, aligned.byteLength >> 1)
@@ -63,7 +63,7 @@ export const encodeMulaw = (pcm: Int16Array): Uint8Array => {
 
 const alawSample = (sample: number) => {
   const sign = sample < 0 ? 0 : 0x80
-  // Thirteen bits: of a negative sample the complement, so that both halves have the same steps.
+  // Thirteen bits: for a negative sample the complement, so that both halves have the same steps.
   const magnitude = (sample < 0 ? ~sample : sample) >> 3
   const exponent = Math.max(0, 31 - Math.clz32(magnitude | 1) - 4)
   const mantissa = (magnitude >> Math.max(1, exponent)) & 0x0f

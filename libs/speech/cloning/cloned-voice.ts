@@ -1,7 +1,7 @@
 /**
  * The engine's voice that sounds like a sample: pure. The embedded engine takes the throat that needs the least
- * bending, and moves its formants and its pitch to the sample's. Where both are out of reach the pitch counts, because
- * a listener names it first. A zero-shot model hears the sample itself.
+ * bending, and moves its formants and its pitch to the sample's. If both are out of reach the pitch counts, because
+ * listeners notice it first. A zero-shot model gets the sample itself.
  */
 import type { EngineVoice, VoiceReference, VoiceTraits } from "#speech/contract"
 import type { VoiceForm } from "#speech/api"
@@ -15,9 +15,9 @@ const pitchReach = { min: 0.66, max: 1.65 }
 const formantReach = { min: 0.8, max: 1.25 }
 /** Within these the voice stays intelligible in any text, even if the sample drawls or races. */
 const rateReach = { min: 80, max: 125 }
-/** A monotone voice keeps some melody; a wider one would push the middle of the pitch away. */
+/** A monotone voice keeps some melody; a wider one would shift the middle of the pitch. */
 const rangeReach = { min: 60, max: 150 }
-/** Above its own pitch espeak moves the formants too, by this share of the rise. */
+/** Above its own pitch espeak also moves the formants, by this share of the rise. */
 const formantLift = 0.125
 /** The cost of bending a throat, in the logarithm of the factor. */
 const costs = { pitch: 0.5, formant: 1, formantMissed: 2, pitchMissed: 20, otherGender: 0.25 }
@@ -44,8 +44,8 @@ export const baseVoices: ReadonlyArray<BaseVoice> = [
 ]
 
 /**
- * The measures of each throat in a language without any style: taken as a sample's are, over the fable of the north
- * wind and the sun, with espeak-ng 1.51. `gainDb` brings it to -18 LUFS.
+ * The measures of each throat in a language without any style: taken like a sample's, over the fable of the north wind
+ * and the sun, with espeak-ng 1.51. `gainDb` brings it to -18 LUFS.
  */
 interface LanguageMeasures {
   readonly syllablesPerSecond: number
@@ -105,7 +105,7 @@ export const clonedEngineVoice = (traits: VoiceTraits, locale: string, gender: C
   }
 }
 
-/** The voice for a model that takes on the voice of the reference; as loud as all the others. */
+/** The voice for a model that takes on the reference's voice; as loud as all the others. */
 export const zeroShotVoice = (traits: VoiceTraits, reference: VoiceReference): EngineVoice => ({
   engine: "zero-shot",
   name: "sample",

@@ -1,6 +1,6 @@
 /**
  * Voices that a workspace makes from a sample: the consent of its speaker, the measured traits of the voice, and the
- * engine's voice that comes nearest to it.
+ * engine's voice that comes closest to it.
  */
 export { clonedEngineVoice, zeroShotVoice } from "./cloned-voice.ts"
 export {

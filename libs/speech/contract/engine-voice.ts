@@ -1,7 +1,7 @@
 /**
- * A voice as an engine gets it, complete: a synthesizer reads neither the catalogue nor anybody's records. Percentages
- * are relative to the engine's own voice: 100 leaves it as it is. And the measured traits of a speech sample, from
- * which such a voice is made.
+ * A voice as an engine gets it, complete: a synthesizer reads neither the catalogue nor any records. Percentages are
+ * relative to the engine's own voice: 100 leaves it unchanged. And the measured traits of a speech sample, from which
+ * such a voice is made.
  */
 import { Schema } from "effect"
 
@@ -34,11 +34,11 @@ export const VoiceReference = Schema.Struct({
 })
 export interface VoiceReference extends Schema.Schema.Type<typeof VoiceReference> {}
 
-/** The engine of a model out of a folder: each model has threads, a consumer and a pace of its own. */
+/** The engine of a model from a folder: each model has its own threads, consumer and pace. */
 const ModelEngine = Schema.TemplateLiteral(["model-", Schema.String])
 export type ModelEngine = typeof ModelEngine.Type
 
-/** The engine of an operator's program: each has processes, a consumer and a pace of its own. */
+/** The engine of an operator's program: each has its own processes, consumer and pace. */
 const ProcessEngine = Schema.TemplateLiteral(["process-", Schema.String])
 export type ProcessEngine = typeof ProcessEngine.Type
 
@@ -47,15 +47,15 @@ export const EngineVoice = Schema.Union([
   Schema.Struct({
     engine: ModelEngine,
     ...settings,
-    /** espeak-ng's name for the language, by which the model's phonemes and word times are found. */
+    /** espeak-ng's name for the language, which determines the model's phonemes and word times. */
     language: Schema.String
   }),
   Schema.Struct({
     engine: ProcessEngine,
     ...settings,
-    /** espeak-ng's name for the language, by which word times are found that the program does not tell. */
+    /** espeak-ng's name for the language, used for word times that the program does not report. */
     language: Schema.String,
-    /** What the program is told. */
+    /** The locale passed to the program. */
     locale: Schema.String
   }),
   Schema.Struct({ engine: Schema.Literal("zero-shot"), ...settings, reference: VoiceReference })
@@ -67,7 +67,7 @@ export const VoiceTraits = Schema.Struct({
   medianPitchHz: Schema.Finite,
   /** The distance from the 10th to the 90th percentile of pitch. */
   pitchRangeSemitones: Schema.Finite,
-  /** Measured over speech alone: pauses are not counted. */
+  /** Measured over speech only: pauses are not counted. */
   syllablesPerSecond: Schema.Finite,
   /** The formants relative to those of espeak's own English voice; a child's are higher, a tall man's lower. */
   formantPercent: Schema.Finite,

@@ -1,11 +1,11 @@
 /**
- * What the processes of speech tell of themselves, every few seconds: those that serve it, what they speak and how
- * well; those that make it, which of their engines can speak.
+ * What the processes of speech report about themselves, every few seconds: those that serve it, what they speak and how
+ * well; those that synthesize it, which of their engines can speak.
  */
 import { Schema } from "effect"
 import { Count, describe, EpochMs, text } from "#base"
 
-/** A voice that everybody has. */
+/** A voice available to everybody. */
 export const FigureVoice = Schema.Struct({
   id: text(64),
   name: text(64),
@@ -18,7 +18,7 @@ export interface FigureVoice extends Schema.Schema.Type<typeof FigureVoice> {}
 
 const Milliseconds = Schema.NullOr(Count)
 
-/** The figures of the last five minutes, by one process. */
+/** The figures of the last five minutes, from one process. */
 export const recentFigures = {
   firstBytes: Count.pipe(describe("Answers whose first byte went out; the last 1,024 at most are counted.")),
   firstByteMedianMs: Milliseconds.pipe(describe("From the request to the first byte. Null where none went out.")),
@@ -45,6 +45,6 @@ export const EngineState = Schema.Struct({
 })
 export interface EngineState extends Schema.Schema.Type<typeof EngineState> {}
 
-/** The engines of one synthesizer whose start may fail, by their names; those that it always has are left out. */
+/** The engines of one synthesizer whose start can fail, by name; those that it always has are left out. */
 export const SynthesizerEngines = Schema.Struct({ engines: Schema.Record(text(64), EngineState) })
 export interface SynthesizerEngines extends Schema.Schema.Type<typeof SynthesizerEngines> {}

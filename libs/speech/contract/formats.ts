@@ -1,4 +1,4 @@
-/** The audio that a caller may ask for: the names of formats, and the media types of streams. */
+/** The audio that a caller can request: the names of formats, and the media types of streams. */
 
 /** `<codec>_<sample rate in Hz>_<bit rate in kbit/s>`. Opus without a bit rate has 48 kbit/s. */
 export const outputFormats = [
@@ -44,7 +44,7 @@ export const outputFormats = [
 ] as const
 export type OutputFormat = (typeof outputFormats)[number]
 
-/** The header of WAV needs the size of what follows. */
+/** A WAV header needs the size of what follows. */
 export const streamedFormats = outputFormats.filter((name) => !name.startsWith("wav_"))
 
 /** Without their parameters. */

@@ -1,8 +1,8 @@
-/** Speech marks: which stretch of the input is heard when. Offsets are UTF-16 units of the input as it was sent. */
+/** Speech marks: which stretch of the input is heard when. Offsets are UTF-16 units of the input as sent. */
 import { Schema } from "effect"
 import { Count, describe } from "#base"
 
-/** Milliseconds from the start of the synthesis, on one timeline for the whole answer. */
+/** Milliseconds from the start of the synthesis, on one timeline for the entire answer. */
 export const MarkTime = Schema.Finite.check(Schema.isGreaterThanOrEqualTo(0))
 
 const span = {
@@ -31,7 +31,7 @@ export const SentenceMark = Schema.Struct({
 }).annotate({ identifier: "SentenceMark" })
 export interface SentenceMark extends Schema.Schema.Type<typeof SentenceMark> {}
 
-/** The marks of a whole answer: one node over all, its sentences, their words. */
+/** The marks of an entire answer: one node over all, its sentences, their words. */
 export const SpeechMarks = Schema.Struct({
   type: Schema.Literal("paragraph"),
   ...span,

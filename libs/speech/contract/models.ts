@@ -1,10 +1,10 @@
-/** The models that a caller may name, and the purpose of each. Two spellings may name the same model. */
+/** The models that a caller can name, and the purpose of each. Two spellings can name the same model. */
 
 export type ModelId = "tts-3.0" | "tts-3.2" | "tts-english" | "tts-multilingual" | "tts-dialogue-1.0"
 
 export interface SpeechModel {
   readonly id: ModelId
-  /** Other spellings that callers may use. */
+  /** Other spellings that callers can use. */
   readonly aliases: ReadonlyArray<string>
   readonly name: string
   readonly isDefault: boolean
@@ -98,6 +98,6 @@ export const speechModels: ReadonlyArray<SpeechModel> = [
   }
 ]
 
-/** The model of that name or alias; undefined for any other name. */
+/** The model with this name or alias; undefined for any other name. */
 export const findModel = (name: string): SpeechModel | undefined =>
   speechModels.find(({ id, aliases }) => id === name || aliases.includes(name))

@@ -1,7 +1,7 @@
 /**
- * The messages between the speech roles. A session is the speaking of one answer: speech-api requests it of a
- * sequencer, which cuts the text and hands chunks to the synthesizers, and PCM and marks come back as frames. All PCM
- * inside is 24,000 Hz, mono, 16 bit; samples count from the session's first.
+ * The messages between the speech roles. A session is the speaking of one answer: speech-api requests it from a
+ * sequencer, which cuts the text and hands chunks to the synthesizers, and PCM and marks come back as frames. All
+ * internal PCM is 24,000 Hz, mono, 16 bit; samples count from the session's first.
  */
 import { Result, Schema } from "effect"
 import { type BoundedDecoder, boundedDecoder, Count, Fault, parseJsonText, pointedFaults, weightMaxOf } from "#base"
@@ -10,23 +10,23 @@ import { WordMark } from "./marks.ts"
 
 export const speechSampleRateHz = 24_000
 
-/** The name of a session, or of a process that takes part in one: safe as a token of a subject. */
+/** The name of a session, or of a process that takes part in one: safe as a subject token. */
 const SubjectToken = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/u))
 
 /** A word of a lexicon, and how it is spoken: as these phonemes in canonical IPA, or as this text. */
 export const Lexeme = Schema.Struct({
   grapheme: Schema.String,
-  /** Beside phonemes it is for engines that read none. */
+  /** If there are phonemes, only engines that read none use it. */
   alias: Schema.optionalKey(Schema.String),
   ipa: Schema.optionalKey(Schema.String),
-  /** The language of the texts that it is for; any without one. */
+  /** The language of the texts that it applies to; any without one. */
   language: Schema.optionalKey(Schema.String)
 })
 export interface Lexeme extends Schema.Schema.Type<typeof Lexeme> {}
 
 /** The voice that speaks the stretches of an input in another language, or in a script. */
 export const OtherVoice = Schema.Struct({
-  /** As an element `lang` has it, `de-DE`; `und-Cyrl` for words in a script. */
+  /** As in an element `lang`, `de-DE`; `und-Cyrl` for words in a script. */
   language: Schema.String,
   voiceId: Schema.String,
   voice: EngineVoice,
@@ -37,18 +37,20 @@ export interface OtherVoice extends Schema.Schema.Type<typeof OtherVoice> {}
 /** One voice speaking one input; a dialogue has several. */
 export const SpeechTurn = Schema.Struct({
   voiceId: Schema.String,
-  /** The voice's way to speak this locale. */
+  /** How the voice speaks this locale. */
   voice: EngineVoice,
   input: Schema.String,
   locale: Schema.String,
   /** Absent from older speech-apis: then the one voice speaks everything. */
   otherVoices: Schema.optionalKey(Schema.Array(OtherVoice)),
-  /** The words of lexicons that the input has; absent where there are none. */
+  /** The words of lexicons that occur in the input; absent if there are none. */
   lexemes: Schema.optionalKey(Schema.Array(Lexeme))
 })
 export interface SpeechTurn extends Schema.Schema.Type<typeof SpeechTurn> {}
 
-/** Where to go on after a sequencer was lost: a chunk, the sample that it began at, and the first sample wanted. */
+/**
+ * Where to continue after a sequencer was lost: a chunk, the sample that it started at, and the first sample wanted.
+ */
 export const ResumePoint = Schema.Struct({ chunk: Count, chunkStartSample: Count, fromSample: Count })
 export interface ResumePoint extends Schema.Schema.Type<typeof ResumePoint> {}
 
@@ -58,10 +60,10 @@ export const SessionRequest = Schema.Struct({
   api: SubjectToken,
   turns: Schema.Array(SpeechTurn).check(Schema.isMinLength(1)),
   textNormalization: Schema.Boolean,
-  /** How many samples may be on the way before the first credit. */
+  /** How many samples can be in flight before the first credit. */
   windowSamples: Count,
   resume: Schema.NullOr(ResumePoint),
-  /** The caller was not refused while that could be in time, so it is taken whatever the load. */
+  /** The caller was not refused while there was time for that, so it is accepted whatever the load. */
   isPromised: Schema.optionalKey(Schema.Boolean)
 })
 export interface SessionRequest extends Schema.Schema.Type<typeof SessionRequest> {}
@@ -73,7 +75,7 @@ export const SessionAnswer = Schema.Union([
     sentences: Schema.Array(Schema.Struct({ turn: Count, start: Count, end: Count }))
   }),
   Schema.TaggedStruct("Busy", { retryAfterSeconds: Count }),
-  /** The input cannot be read; paths begin with `turns/0/input`. */
+  /** The input is unreadable; paths start with `turns/0/input`. */
   Schema.TaggedStruct("Refused", { faults: Schema.Array(Fault) })
 ])
 export type SessionAnswer = Schema.Schema.Type<typeof SessionAnswer>
@@ -94,13 +96,16 @@ export const SessionFrameHead = Schema.Union([
   Schema.TaggedStruct("Failed", {
     code: Schema.String,
     message: Schema.String,
-    /** What is wrong with the input, where nothing of it was sent. */
+    /** What is wrong with the input, if none of it was sent. */
     faults: Schema.optionalKey(Schema.Array(Fault))
   })
 ])
 export type SessionFrameHead = Schema.Schema.Type<typeof SessionFrameHead>
 
-/** A stretch of a piece's text, in UTF-16 units, and how it is to sound: canonical IPA. An engine may speak the text. */
+/**
+ * A stretch of a piece's text, in UTF-16 units, and how it should sound: canonical IPA. An engine can speak the text
+ * instead.
+ */
 const Pronunciation = Schema.Struct({ from: Count, to: Count, ipa: Schema.String })
 export interface Pronunciation extends Schema.Schema.Type<typeof Pronunciation> {}
 
@@ -115,31 +120,31 @@ const ChunkPiece = Schema.Struct({
   /** How far the melody moves away from its middle. */
   rangePercent: Schema.Finite,
   volumeDb: Schema.Finite,
-  /** In the order of the text, apart from each other. */
+  /** In text order, not overlapping. */
   pronunciations: Schema.optionalKey(Schema.Array(Pronunciation))
 })
 export interface ChunkPiece extends Schema.Schema.Type<typeof ChunkPiece> {}
 
-/** A chunk to be synthesized, on SPEECH. */
+/** A chunk to synthesize, on SPEECH. */
 export const ChunkJob = Schema.Struct({
   sessionId: SubjectToken,
   sequencer: SubjectToken,
   chunk: Count,
-  /** How long the listener has enough to hear without this chunk; absent from older sequencers, which counts as 0. */
+  /** How long the listener has enough audio without this chunk; absent from older sequencers, which counts as 0. */
   neededInMs: Schema.optionalKey(Count),
   voiceId: Schema.String,
   voice: EngineVoice,
-  /** The language of the text; a voice may speak others beside its own. */
+  /** The language of the text; a voice can speak others beside its own. */
   locale: Schema.String,
   pieces: Schema.Array(ChunkPiece),
-  /** The sentence goes on in another voice: no pause ends the chunk. */
+  /** The sentence continues in another voice: no pause ends the chunk. */
   goesOn: Schema.optionalKey(Schema.Literal(true))
 })
 export interface ChunkJob extends Schema.Schema.Type<typeof ChunkJob> {}
 
 /**
- * A word that begins in a chunk: `position` is the UTF-16 index in the piece's text, `sample` counts from the chunk's
- * first. An engine may report several for one word of the text, or none.
+ * A word that starts in a chunk: `position` is the UTF-16 index in the piece's text, `sample` counts from the chunk's
+ * first. An engine can report several for one word of the text, or none.
  */
 export const WordStart = Schema.Struct({ piece: Count, position: Count, sample: Count })
 export interface WordStart extends Schema.Schema.Type<typeof WordStart> {}
@@ -153,15 +158,15 @@ export const SequencerMail = Schema.Union([
   Schema.TaggedStruct("Cancel", {}),
   Schema.TaggedStruct("Chunk", {
     chunk: Count,
-    /** One delivery of the job; a redelivered job is another run and begins at sample 0 again. */
+    /** One delivery of the job; a redelivered job is another run and starts at sample 0 again. */
     run: Schema.String,
     synthesizer: SubjectToken,
-    /** The frame's first sample, counted from the chunk's beginning. */
+    /** The frame's first sample, counted from the start of the chunk. */
     sample: Count,
     words: Schema.Array(WordStart),
     isLast: Schema.Boolean
   }),
-  /** The engine could not make the chunk; another request may succeed. */
+  /** The engine could not synthesize the chunk; another request may succeed. */
   Schema.TaggedStruct("ChunkFailed", { chunk: Count, synthesizer: SubjectToken, reason: Schema.String })
 ])
 export type SequencerMail = Schema.Schema.Type<typeof SequencerMail>
@@ -187,8 +192,8 @@ const utf8Strict = new TextDecoder("utf-8", { fatal: true })
 
 /**
  * A frame as bytes: the length of its head (4 bytes, big-endian), the head as JSON, then PCM as 16-bit little-endian
- * samples. The head is checked by its schema, PCM by its length. A space behind a head of odd length lets PCM begin at
- * an even place: there it is read where it stands, in the memory of the bytes, elsewhere from a copy.
+ * samples. The head is checked by its schema, PCM by its length. A space after a head of odd length puts PCM at an even
+ * offset: there it is read in place, in the memory of the bytes, elsewhere from a copy.
  */
 export const frameCodec = <Head>(schema: Schema.Codec<Head, Head>): FrameCodec<Head> => {
   const decodeHead = boundedDecoder(schema)
@@ -230,7 +235,7 @@ const readHead = <Head>(text: Uint8Array, decode: BoundedDecoder<Head>): Result.
   return Result.mapError(decode(parsed.success), pointedFaults)
 }
 
-// A frame stays below 32 kB, however many words it tells of.
+// A frame stays below 32 kB, however many words it contains.
 const headLimits = { depthMax: 32, weightMax: weightMaxOf(32_768) }
 
 const parsedHead = (text: Uint8Array) => {

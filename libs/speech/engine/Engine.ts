@@ -1,7 +1,7 @@
 /**
- * The port to every engine that turns text into sound. A job is one chunk of plain text in one voice, cut into pieces
+ * The port to every engine that turns text into audio. A job is one chunk of plain text in one voice, cut into pieces
  * where the style changes. The result is PCM in the fleet's format (24,000 Hz, mono, 16 bit) and the position of each
- * word in it. An engine never sees markup: style is four numbers, and text is only ever spoken.
+ * word in it. An engine never gets markup: style is four numbers, and text is only ever spoken.
  */
 import { Schema, type Stream, type SubscriptionRef } from "effect"
 import type { ChunkPiece, EngineState, EngineVoice, WordStart } from "#speech/contract"
@@ -11,13 +11,16 @@ export interface EngineJob {
   /** The recording that a zero-shot voice refers to: 16,000 Hz, mono. */
   readonly reference?: { readonly samples: Int16Array }
   readonly pieces: ReadonlyArray<ChunkPiece>
-  /** The sentence goes on in another voice: no pause ends the job. */
+  /** The sentence continues in another voice: no pause ends the job. */
   readonly goesOn?: true
-  /** Only these frames: it ends before frame `to`, one at least, and those before `from` are made and not handed over. */
+  /**
+   * Only these frames: it ends before frame `to`, with at least one, and those before `from` are synthesized but not
+   * handed over.
+   */
   readonly frames?: { readonly from?: number; readonly to?: number }
 }
 
-/** A run of the job's PCM and the words that begin in it; runs follow each other without a gap. */
+/** A run of the job's PCM and the words that start in it; runs follow each other without a gap. */
 export interface EngineFrame {
   readonly pcm: Int16Array
   readonly words: ReadonlyArray<WordStart>
@@ -25,17 +28,17 @@ export interface EngineFrame {
 
 export interface SpeechEngine {
   readonly name: string
-  /** Absent where the engine can always speak. */
+  /** Absent if the engine can always speak. */
   readonly state?: SubscriptionRef.SubscriptionRef<EngineState>
-  /** Jobs that it speaks at once, where that is not the configured number of threads. */
+  /** Jobs that it speaks at once, if that differs from the configured number of threads. */
   readonly threads?: number
-  /** The same job gives the same samples, in the same frames: it may be spoken in parts. */
+  /** The same job gives the same samples, in the same frames: it can be spoken in parts. */
   readonly isRepeatable?: boolean
   /** Interrupting the stream ends the synthesis within one callback of the engine. */
   readonly synthesize: (job: EngineJob) => Stream.Stream<EngineFrame, EngineError>
 }
 
-/** The host lacks the packages that it names. */
+/** The host lacks the named packages. */
 export class EngineMissing extends Schema.TaggedError<EngineMissing>()("EngineMissing", {
   engine: Schema.String,
   packages: Schema.String,
@@ -57,7 +60,7 @@ export class EngineFailed extends Schema.TaggedError<EngineFailed>()("EngineFail
   }
 }
 
-/** Stops the start: the configured model is missing, or is no model. */
+/** Stops the start: the configured model is missing, or is not a model. */
 export class ZeroShotModelUnusable extends Schema.TaggedError<ZeroShotModelUnusable>()("ZeroShotModelUnusable", {
   folder: Schema.String,
   detail: Schema.String
@@ -67,7 +70,7 @@ export class ZeroShotModelUnusable extends Schema.TaggedError<ZeroShotModelUnusa
   }
 }
 
-/** A configured model cannot speak: a file is missing or broken, or it has another speaker than the configuration. */
+/** A configured model cannot speak: a file is missing or broken, or its speaker differs from the configuration. */
 export class VoiceModelUnusable extends Schema.TaggedError<VoiceModelUnusable>()("VoiceModelUnusable", {
   model: Schema.String,
   folder: Schema.String,

@@ -1,7 +1,7 @@
 /**
  * An engine made of threads. As many jobs run at once as there are threads, a bounded number waits, and the rest fails
- * with `EngineBusy`. A thread that dies or hangs fails its job, retryably, and is replaced. A reader may fall behind by
- * one whole job at most: a chunk of text, which the thread caps at ten minutes of audio.
+ * with `EngineBusy`. A thread that dies or hangs fails its job, retryably, and is replaced. A reader can fall behind by
+ * at most one entire job: a chunk of text, which the thread caps at ten minutes of audio.
  */
 import { Effect, Exit, Queue, Scope, Semaphore, Stream } from "effect"
 import { defineCounter, defineGauge, defineHistogram, Metrics } from "#runtime"
@@ -21,11 +21,11 @@ export interface EnginePoolOptions extends ThreadOptions {
   /** Default 1: a thread speaks some hundred times faster than a listener listens. */
   readonly threads?: number
   readonly isRepeatable?: boolean
-  /** Jobs that may wait for a thread, default 64: with chunks of some milliseconds, less than a second. */
+  /** Jobs that can wait for a thread, default 64: with chunks of some milliseconds, less than a second. */
   readonly waitingMax?: number
-  /** A job that works longer counts as hanging, default 30 s: the longest possible one takes half of it. */
+  /** A job that runs longer counts as hanging, default 30 s: the longest possible one takes half of it. */
   readonly jobMsMax?: number
-  /** Starts a thread in place of one that died; the same start at once, unless told otherwise. */
+  /** Starts a thread in place of one that died; by default the same start at once. */
   readonly restart?: (start: StartThread) => StartThread
   /** A cancelled job that has not ended after this time loses its thread, default 2 s. */
   readonly cancelMsMax?: number
@@ -45,7 +45,7 @@ interface Pool {
   readonly idle: Queue.Queue<Slot>
   readonly restart: StartThread
   /**
-   * Holds only slots on their way back, and is empty in between. A map with endless additions and removals goes through
+   * Holds only slots being returned, and is empty in between. A map with endless additions and removals goes through
    * one table after another; a dead table keeps those after it, with their content, until a slow collection.
    */
   readonly leaving: Scope.Scope
@@ -57,7 +57,7 @@ export const openEnginePool = (
 ): Effect.Effect<SpeechEngine, EngineMissing | EngineFailed, Scope.Scope | Metrics> =>
   Effect.gen(function* () {
     const { engine, threads = 1, waitingMax = 64, jobMsMax = 30_000, cancelMsMax = 2_000 } = options
-    // Threads start one after the other: the libraries' own initialisation is not thread-safe.
+    // Threads start one after the other: the libraries' own initialization is not thread-safe.
     const starting = yield* Semaphore.make(1)
     const start: StartThread = starting.withPermit(startThread(options))
     const pool: Pool = {
@@ -131,7 +131,7 @@ const take = (pool: Pool) =>
 
 const revive = Effect.fnUntraced(function* ({ restart, counted }: Pool, slot: Slot) {
   if (slot.thread.isAlive()) return
-  // It may wait before it starts: neither a caller that leaves nor the end of the pool waits for that.
+  // It can wait before it starts: neither a caller that leaves nor the end of the pool waits for that.
   slot.thread = yield* Effect.interruptible(restart)
   counted.replaced()
 })
@@ -141,7 +141,7 @@ const run = (pool: Pool, slot: Slot, { job, onFrame }: { readonly job: EngineJob
     Effect.andThen(giveBack(pool, slot, running), pool.counted.left)
   )
 
-/** Gives the slot back when its thread has come out of the engine; a thread that stays inside is given up. */
+/** Returns the slot once its thread has come out of the engine; a thread that stays inside is abandoned. */
 const giveBack = (pool: Pool, slot: Slot, running: RunningJob) =>
   running.cancel.pipe(
     Effect.andThen(Effect.exit(running.ended)),
@@ -196,7 +196,7 @@ const pronunciations = defineCounter({
 
 export const engineMetrics = [synthesisSeconds, realTimeFactor, jobsRunning, jobsEnded, threadsReplaced, pronunciations]
 
-/** Keeps an engine's metrics while its jobs come and go. */
+/** Updates an engine's metrics as its jobs come and go. */
 const countJobs = Effect.fnUntraced(function* (engine: string) {
   const metrics = yield* Metrics
   const running = metrics.gauge(jobsRunning)
@@ -224,7 +224,7 @@ const countJobs = Effect.fnUntraced(function* (engine: string) {
         return ended.inc({ engine, outcome: Exit.hasInterrupts(exit) ? "cancelled" : "failed" })
       }
       const { outcome, busyMs, samples, readsPhonemes } = exit.value
-      // A job in parts says its words once.
+      // A job in parts reports its words once.
       const said = frames?.from === undefined ? pieces : []
       const words = said.reduce((sum, piece) => sum + (piece.pronunciations?.length ?? 0), 0)
       if (words > 0) pronounced.inc({ engine, spoken: readsPhonemes ? "phonemes" : "text" }, words)

@@ -1,5 +1,5 @@
 /**
- * One thread of an engine, as its pool sees it. It works on one job at a time. A job is cancelled through shared
+ * One thread of an engine, as its pool uses it. It works on one job at a time. A job is cancelled through shared
  * memory, because the thread is deep in the engine's code and reads no messages there. The end of the thread is the end
  * of its job.
  */
@@ -18,11 +18,11 @@ import {
 export interface ThreadOptions {
   readonly engine: string
   readonly speaks: SpeakerKind
-  /** The file that the thread runs, where it is not the one of all engines. */
+  /** The file that the thread runs, if not the common one of all engines. */
   readonly entry?: URL
   /** The packages that the engine needs on the host, for the error that names them. */
   readonly packages: string
-  /** Handed to the thread unchanged. */
+  /** Passed to the thread unchanged. */
   readonly model?: object
   readonly onLog?: (line: string) => void
 }
@@ -45,9 +45,9 @@ interface Current {
   readonly ended: Deferred.Deferred<Ended, EngineFailed>
 }
 
-// Samples lie outside the heap: a young generation that grows to its default of 48 MB would only hold garbage.
+// Samples are outside the heap: a young generation that grows to its default of 48 MB would only hold garbage.
 const maxYoungGenerationSizeMb = 4
-// A callback comes every few milliseconds; the stop of a pool does not wait for a thread that hangs.
+// A callback comes every few milliseconds; stopping a pool does not wait for a thread that hangs.
 const stopMsMax = 1_000
 
 /** A thread and the job in it. */
@@ -146,7 +146,7 @@ const begin = (state: State, job: EngineJob, onFrame: (frame: EngineFrame) => vo
   })
 
 /**
- * The thread ends by itself: terminated within a callback of the engine's code it would take the whole process with it.
+ * The thread ends by itself: terminated within a callback of the engine's code it would take down the entire process.
  */
 const stop = (state: State) =>
   Effect.suspend(() => {
@@ -156,7 +156,7 @@ const stop = (state: State) =>
       worker.postMessage("end" satisfies ToThread, [])
     }
     die(state, "stopped")
-    // Until it has ended the process waits for it: an exit within its clean-up would abort the process.
+    // Until it has ended the process waits for it: an exit during its clean-up would abort the process.
     return Effect.ensuring(
       Effect.asVoid(Effect.timeoutOption(Deferred.await(gone), stopMsMax)),
       Effect.sync(() => worker.unref())

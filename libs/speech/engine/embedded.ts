@@ -1,6 +1,6 @@
 /**
- * The engines that a synthesizer loads from the host's libraries: which packages the host must have. Their
- * names stand in the contracts, because messages and manifests carry them.
+ * The engines that a synthesizer loads from the host's libraries, and the packages that the host must have for them.
+ * Their names are in the contracts, because messages and manifests carry them.
  */
 import type { EmbeddedEngine } from "#speech/contract"
 import { type EnginePoolOptions, openEnginePool } from "./EnginePool.ts"
@@ -15,7 +15,7 @@ interface EmbeddedOptions {
 
 const embeddedEngine = ({ engine, threadsMax = Number.POSITIVE_INFINITY, ...options }: EmbeddedOptions) => ({
   packages: options.packages,
-  /** `threads`: the configured number; an engine may take fewer. */
+  /** `threads`: the configured number; an engine can use fewer. */
   open: ({ threads = 1, ...limits }: Pick<EnginePoolOptions, "threads" | "jobMsMax"> = {}) =>
     openEnginePool({ ...options, ...limits, engine, speaks: engine, threads: Math.min(threads, threadsMax) })
 })
@@ -31,7 +31,7 @@ export const embedded: Readonly<Record<EmbeddedEngine, ReturnType<typeof embedde
   flite: embeddedEngine({
     engine: "flite",
     packages: "libflite1",
-    // Its statistical voices share one random generator: with one thread the same text is the same bytes.
+    // Its statistical voices share one random generator: with one thread the same text gives the same bytes.
     threadsMax: 1
   })
 }

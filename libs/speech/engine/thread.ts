@@ -1,6 +1,6 @@
 /**
- * The entry of every engine's thread. It loads the one speaker that it is asked for and no other, so that a thread is
- * small, and needs no library of an engine that is not its own.
+ * The entry of every engine's thread. It loads only the requested speaker, so that a thread is small, and needs no
+ * library of another engine.
  */
 import type { AcousticFiles } from "./onnx/acoustic-models.ts"
 import type { ProcessModel } from "./process/speaker.ts"
@@ -27,10 +27,10 @@ const flite: Open = async () => {
   return makeFliteSpeaker(openFlite())
 }
 
-// The first jobs of a small model are slow until its code is compiled; a large one's time goes into the model itself.
+// The first jobs of a small model are slow until its code is compiled; a large one spends its time in the model itself.
 const warmUps = { hibari: 3, kokoro: 1 }
 
-/** A model that reads phonemes, which espeak-ng tells. */
+/** A model that reads phonemes, which espeak-ng provides. */
 const acoustic: Open = async (model) => {
   const [{ openEspeak }, { openAcousticModel }, { makeAcousticSpeaker }] = await Promise.all([
     import("./espeak/binding.ts"),
@@ -53,7 +53,7 @@ interface SherpaModel {
   readonly threads: number
 }
 
-/** A model of sherpa-onnx, whose words espeak-ng's times are carried over to. */
+/** A model of sherpa-onnx, whose word times are carried over from espeak-ng. */
 const sherpa: Open = async (model) => {
   const [{ placeByEspeak }, { makeSherpaSpeaker }, { openNeuralVoice }] = await Promise.all([
     import("./sherpa/place-words.ts"),
@@ -73,7 +73,7 @@ const zeroShot: Open = async (model) => {
   return makeZeroShotSpeaker(openNeuralVoice(model as ModelFiles))
 }
 
-/** A program of the operator's. On a host without espeak-ng words are placed by their length alone. */
+/** An operator's program. On a host without espeak-ng words are placed by their length alone. */
 const program: Open = async (model, host) => {
   const [{ placeByEspeak }, { openProcessSpeaker }] = await Promise.all([
     import("./sherpa/place-words.ts"),

@@ -1,7 +1,7 @@
 /**
  * `text_normalization`: numbers, money, dates, times, units, addresses and abbreviations in English words, for engines
- * that would read them wrong. A rewritten text stays one word of the input, with the punctuation around it; all else is
- * untouched, and so are other languages. The reader looks at a word and the one after it, so time is linear.
+ * that would misread them. A rewritten text stays one word of the input, with the punctuation around it; everything
+ * else is unchanged, and so are other languages. The reader uses a word and the one after it, so time is linear.
  */
 import { Run, sliceRun, type TextRun } from "../text/runs.ts"
 import {
@@ -60,7 +60,7 @@ const normaliseRun = (run: TextRun, locale: string): ReadonlyArray<Run> => {
 const leading = new Set("([{\"'“‘«¿¡")
 const trailing = new Set(")]}\"'”’»,;:!?…")
 
-/** A word without the quotes, brackets and marks around it. A full stop stays: it may belong to it. */
+/** A word without the quotes, brackets and marks around it. A full stop stays: it may belong to the word. */
 const wordOf = (text: string, index: number) => {
   let [from, to] = [0, text.length]
   while (from < to && leading.has(text[from] ?? "")) from += 1
@@ -73,7 +73,7 @@ const endsOutside = (text: string, to: number) => text[to - 1] === "." && traili
 
 interface Surroundings {
   readonly previous: string
-  /** The next word, whatever stands between. */
+  /** The next word, whatever is in between. */
   readonly beginsNext: string
   readonly locale: string
 }
@@ -85,8 +85,8 @@ interface Spoken {
 }
 
 /**
- * The spoken form of a written English word; undefined where it is spoken as written. `next` is the word that follows
- * without punctuation between.
+ * The spoken form of a written English word; undefined if it is spoken as written. `next` is the word that follows
+ * without punctuation in between.
  */
 const spokenForm = (word: string, next: string | undefined, around: Surroundings): Spoken | undefined => {
   const pair = next === undefined ? undefined : withStop(next, (bare) => ofPair(word, bare))
@@ -163,7 +163,7 @@ const fraction = (above: string, below: string) => {
   return `${cardinal(above)} ${part === "half" ? "halves" : `${part}s`}`
 }
 
-// English abbreviations in full. An abbreviation that may end a sentence keeps its full stop where the next word begins
+// English abbreviations in full. An abbreviation that can end a sentence keeps its full stop if the next word starts
 // one.
 const always: Readonly<Record<string, string>> = {
   "mr.": "Mister",
@@ -228,7 +228,7 @@ const spokenAbbreviation = (word: string, next: string): string | undefined => {
   if (word.length > 8) return undefined
   const key = word.toLowerCase()
   const isNameNext = /^\p{Lu}/u.test(next)
-  // After a name it is a street, before one a saint. "Dr." is always the doctor, the commoner meaning.
+  // After a name it is a street, before one a saint. "Dr." is always the doctor, the more common meaning.
   if (key === "st.") return isNameNext ? "Saint" : `Street${next === "" ? "." : ""}`
   if (Object.hasOwn(numbered, key)) return /^\d/u.test(next) ? numbered[key] : undefined
   if (Object.hasOwn(always, key)) return /^[a-z]/u.test(word) && isTitle(key) ? undefined : always[key]
@@ -236,5 +236,5 @@ const spokenAbbreviation = (word: string, next: string): string | undefined => {
   return `${perhapsLast[key]}${next === "" || isNameNext ? "." : ""}`
 }
 
-/** Titles are written with a capital; "col." may be a column and "mr" nothing at all. */
+/** Titles are capitalized; "col." may be a column and "mr" nothing at all. */
 const isTitle = (key: string) => /^(?:mrs?|ms|dr|prof|rev|gen|col|capt|lt|sgt|gov|sen|rep|mt)\.?$/u.test(key)

@@ -99,7 +99,7 @@ interface DateParts {
   readonly year?: string | undefined
 }
 
-/** Undefined where no such date exists. */
+/** Undefined if no such date exists. */
 export const spokenDate = (parts: DateParts): string | undefined => {
   const name = parts.month === undefined ? undefined : monthName(parts.month)
   if (parts.month !== undefined && name === undefined) return undefined
@@ -133,7 +133,7 @@ export const readDate = (text: string, isMonthFirst: boolean): string | undefine
 
 const clock = /^(\d{1,2})(?::(\d{2})(?::(\d{2}))?)?(am|pm|a\.m\.?|p\.m\.?)?$/iu
 
-/** "3:05pm" is "three oh five p m". A number alone is no time. */
+/** "3:05pm" is "three oh five p m". A number alone is not a time. */
 export const readTime = (text: string): string | undefined => {
   const [, hour = "", minute, second, half] = clock.exec(text) ?? []
   if (hour === "" || Number(hour) > 24 || Number(minute ?? 0) > 59 || Number(second ?? 0) > 59) return undefined

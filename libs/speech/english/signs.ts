@@ -56,7 +56,7 @@ const units = new Map<string, readonly [one: string, many: string]>(
 
 const measure = /^([+−-]?(?:\d{1,3}(?:,\d{3}){1,4}|\d{1,15})(?:\.\d{1,10})?)(\D{1,4})$/u
 
-/** "5km" is "five kilometers"; undefined where no unit follows the number. */
+/** "5km" is "five kilometers"; undefined if no unit follows the number. */
 export const readMeasure = (text: string): string | undefined => {
   const [, number = "", unit = ""] = measure.exec(text) ?? []
   const names = units.get(unit)
@@ -84,7 +84,7 @@ const magnitudes: Readonly<Record<string, string>> = {
   trillion: "trillion"
 }
 
-/** Words that may follow an amount of money and belong to it. */
+/** Words that can follow an amount of money and belong to it. */
 export const isMagnitude = (word: string): boolean => word.length > 2 && Object.hasOwn(magnitudes, word)
 
 const money = /^(-?)([$€£¥₹])(\d{1,3}(?:,\d{3}){1,4}|\d{1,15})(?:\.(\d{1,4}))?([a-z]{1,8})?$/iu
@@ -142,7 +142,7 @@ const afterDots = new Set(
 const host = /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}$/iu
 const mailbox = /^[a-z0-9._%+-]{1,64}$/iu
 
-/** "www.example.com/a" is "w w w dot example dot com slash a"; undefined where it is no address. */
+/** "www.example.com/a" is "w w w dot example dot com slash a"; undefined if it is not an address. */
 export const readAddress = (text: string): string | undefined => {
   if (text.length > 300) return undefined
   const at = text.indexOf("@")

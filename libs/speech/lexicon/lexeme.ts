@@ -1,7 +1,7 @@
 /**
- * The words of a lexicon, checked; what all lexicons are held to; and where their words stand in a text. A word is found
- * whole; the longest that begins at a place counts, and of equals the first. One that is written in small letters is
- * found in capitals too. Pure, linear in the text.
+ * The words of a lexicon, checked; the limits of all lexicons; and where their words occur in a text. Only entire words
+ * are found; the longest that starts at a position counts, and of equals the first. A word written in small letters is
+ * also found in capitals. Pure, linear in the text.
  */
 import { Result } from "effect"
 import type { Lexeme } from "#speech/contract"
@@ -12,7 +12,7 @@ import { Run, sliceRun, type TextRun } from "../text/runs.ts"
 /** A lexicon that was read. */
 export interface Lexicon {
   readonly format: "pls" | "list"
-  /** The language of the texts that it is for; any without one. */
+  /** The language of the texts that it applies to; any without one. */
   readonly language?: string
   readonly lexemes: ReadonlyArray<Lexeme>
 }
@@ -66,14 +66,14 @@ const tidy = (text: string) => text.normalize("NFC").replaceAll(/\s+/gu, " ").tr
 const unspaced =
   "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}"
 const wordLetter = `(?![${unspaced}])[\\p{L}\\p{M}\\p{N}]`
-/** Where a word may begin: a run of letters, a character of a script without spaces, or a sign. */
+/** Where a word can start: a run of letters, a character of a script without spaces, or a sign. */
 const starts = new RegExp(`(?:${wordLetter})+|\\S`, "gu")
-/** The words that begin with the same parts, part by part, so that a text is read once however many words there are. */
+/** The words that start with the same parts, part by part, so that a text is read once however many words there are. */
 export interface Matcher<A extends Lexeme> {
   readonly next: Map<string, Matcher<A>>
-  /** The words that end here, as they are written. */
+  /** The words that end here, as written. */
   readonly exact: Map<string, A>
-  /** The one that is written in small letters. */
+  /** The one written in small letters. */
   small?: A
 }
 
@@ -138,7 +138,7 @@ const longestAt = <A extends Lexeme>(
 ) => {
   const from = parts[at]?.from ?? 0
   let longest: { readonly found: Found<A>; readonly next: number } | undefined
-  // What stands before the first part does not matter.
+  // Blanks before the first part do not matter.
   let node = matcher.next.get(parts[at]?.key.trimStart() ?? "")
   for (let next = at + 1; node !== undefined; next += 1) {
     const to = parts[next - 1]?.to ?? from
@@ -151,11 +151,11 @@ const longestAt = <A extends Lexeme>(
 
 interface Needed<A> {
   readonly lexemes: ReadonlyArray<A>
-  /** What they add to the text, each time that they stand in it. */
+  /** What they add to the text, each time that they occur in it. */
   readonly charactersMore: number
 }
 
-/** Those that an input may need: what the sequencer gets, and what decides about the bytes. */
+/** Those that an input may need: what the sequencer gets, and what determines the bytes. */
 export const lexemesIn = <A extends Lexeme>(input: string, matcher: Matcher<A>): Needed<A> => {
   if (matcher.next.size === 0) return { lexemes: [], charactersMore: 0 }
   const found = wordsFound(isSsml(input) ? decoded(input) : input, matcher)
@@ -168,7 +168,7 @@ export const lexemesIn = <A extends Lexeme>(input: string, matcher: Matcher<A>):
 
 const named: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" }
 
-/** Good enough to find words by: faults in the document are found later. */
+/** Good enough to find words: faults in the document are found later. */
 const decoded = (input: string) =>
   withoutTags(input).replaceAll(
     /&(?:#(?:x([\da-fA-F]{1,6})|(\d{1,7}))|(amp|lt|gt|quot|apos));/gu,
@@ -190,7 +190,7 @@ const withoutTags = (input: string) => {
   }
 }
 
-/** Runs in which each word of a lexicon is spoken as it says, and keeps its place in the input. */
+/** Runs in which each word of a lexicon is spoken as defined there, and keeps its position in the input. */
 export const withLexemes = (
   runs: ReadonlyArray<Run>,
   lexemesOf: (run: TextRun) => Matcher<Lexeme>

@@ -1,14 +1,14 @@
 /**
- * A lexicon: words, and how they are to be spoken. It is a document of W3C's Pronunciation Lexicon Specification 1.0 or a
- * plain list, a line for each word: `SQL = sequel`, or `Nguyen /ŋwiən/`. Read strictly: all that is wrong is said with
- * its place. Pure.
+ * A lexicon: words, and how to speak them. It is a document of W3C's Pronunciation Lexicon Specification 1.0 or a plain
+ * list, a line for each word: `SQL = sequel`, or `Nguyen /ŋwiən/`. Read strictly: every fault is reported with its
+ * position. Pure.
  */
 import { Result } from "effect"
 import { SaxesParser, type SaxesTagPlain } from "saxes"
 import type { Lexeme } from "#speech/contract"
 import { lexemeOf, type Lexicon, lexiconLimits, type LexiconRead } from "./lexeme.ts"
 
-/** The elements within each element. What a lexicon says of itself is read over. */
+/** The elements allowed within each element. A lexicon's metadata is skipped. */
 const children: Readonly<Record<string, ReadonlyArray<string>>> = {
   "": ["lexicon"],
   lexicon: ["meta", "metadata", "lexeme"],

@@ -23,10 +23,10 @@ const otherSpellings: Readonly<Record<string, string>> = {
   ʥ: "dʑ"
 }
 
-/** All that stands in canonical phonemes beside stress and breaks. */
+/** Everything that canonical phonemes can contain beside stress and breaks. */
 export const ipaSymbols: ReadonlyArray<string> = [...vowels, ...consonants, ...modifiers, "ː"]
 
-/** The canonical form, or the fault and its place in UTF-16 units. */
+/** The canonical form, or the fault and its position in UTF-16 units. */
 export type PhonemesRead = { readonly ipa: string } | { readonly fault: string; readonly at: number }
 
 export const isVowel = (symbol: string): boolean => vowels.has(symbol)
@@ -48,12 +48,12 @@ export const readIpa = (written: string): PhonemesRead => {
   return hasSound(canonical) ? { ipa: canonical } : { fault: "it has no sound", at: 0 }
 }
 
-/** Letters apart from their marks, so that one sound is always the same characters. */
+/** Letters separated from their marks, so that one sound is always the same characters. */
 export const decomposed = (text: string): string => text.normalize("NFD").replaceAll("c\u0327", "ç")
 
 const hasSound = (ipa: string) => Array.from(ipa).some((symbol) => vowels.has(symbol) || consonants.has(symbol))
 
-/** Undefined for what is no IPA, or a mark without a sound before it. */
+/** Undefined for anything that is not IPA, or a mark without a sound before it. */
 const extended = (before: string, symbol: string): string | undefined => {
   const [first = ""] = symbol
   if (vowels.has(first) || consonants.has(first)) return before + symbol
@@ -73,9 +73,9 @@ export interface NamedSound {
 }
 
 /**
- * The sounds of canonical phonemes, word by word, by the names that an engine has for them: the longest match wins, so
- * that a diphthong is one sound; a sound that the engine lacks becomes the nearest that it has. A word without any
- * stress gets it on its first full vowel.
+ * The sounds of canonical phonemes, word by word, by an engine's names for them: the longest match wins, so that a
+ * diphthong is one sound; a sound that the engine lacks becomes the nearest that it has. A word without any stress gets
+ * it on its first full vowel.
  */
 export const namedSounds = (
   ipa: string,
@@ -135,7 +135,7 @@ const stressed = (sounds: ReadonlyArray<FoundSound>): ReadonlyArray<NamedSound> 
   return sounds.map(({ name, stress }, index) => ({ name, stress: !isStressed && index === full ? "ˈ" : stress }))
 }
 
-/** For a sound that a language lacks, the nearest ones, the best first. `+` joins two that stand for it together. */
+/** For a sound that a language lacks, the nearest ones, the best first. `+` joins two that together replace it. */
 const nearest: Readonly<Record<string, string>> = {
   i: "iː ɪ",
   y: "yː uː u",
@@ -266,7 +266,7 @@ export const readXSampa = (written: string): PhonemesRead => {
     at += symbol.length
   }
   const read = readIpa(ipa)
-  // All letters are of the IPA, so only a mark without a sound before it is left; its place is not the same there.
+  // All letters are IPA, so only a mark without a sound before it remains; its position differs there.
   return "fault" in read ? { fault: read.fault, at: 0 } : read
 }
 

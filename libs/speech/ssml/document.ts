@@ -1,6 +1,6 @@
 /**
- * A strict SSML reader: every part that it does not understand is a fault with its place, never skipped in silence. An
- * engine never sees the document itself, only the runs. A document type, a processing instruction, an unknown element,
+ * A strict SSML reader: every part that it does not understand is a fault with its position, never silently skipped. An
+ * engine never gets the document itself, only the runs. A document type, a processing instruction, an unknown element,
  * attribute or entity is refused; nothing is fetched and nothing is expanded. Time is linear in the input.
  */
 import { Result } from "effect"
@@ -20,7 +20,7 @@ import {
 } from "./elements.ts"
 
 /**
- * Whether `input` is SSML or plain text. A text that begins as only a document does is SSML, however faulty: no
+ * Whether `input` is SSML or plain text. A text that starts as only a document does is SSML, however faulty: no
  * listener wants to hear `<!DOCTYPE speak>` or `<SPEAK>` read aloud.
  */
 export const isSsml = (input: string): boolean => {
@@ -39,7 +39,7 @@ const declarationCharactersMax = 200
 /** The index of the first character that is not white space; a byte order mark counts as white space. */
 const firstCharacter = (input: string, from: number) => from + input.slice(from).search(/\S|$/u)
 
-/** The index of the first tag behind comments and processing instructions. */
+/** The index of the first tag after comments and processing instructions. */
 const firstTag = (input: string, start: number) => {
   for (let at = start; ;) {
     const close = input.startsWith("<!--", at) ? "-->" : input.startsWith("<?", at) ? "?>" : undefined
@@ -49,7 +49,7 @@ const firstTag = (input: string, start: number) => {
   }
 }
 
-/** The start of the document, behind white space and the XML declaration that many writers put first. */
+/** The start of the document, after white space and the XML declaration that many writers put first. */
 const bodyStart = (input: string): number => {
   const start = firstCharacter(input, 0)
   if (!input.startsWith("<?xml ", start)) return start
@@ -73,7 +73,7 @@ interface Stretch {
   readonly entitiesCount: boolean
 }
 
-/** What is spoken in place of an element, and where the element's content and the element end. */
+/** The text spoken in place of an element, and where the element's content and the element end. */
 interface Rewritten {
   readonly text: string
   readonly contentEnd: number
@@ -126,7 +126,7 @@ class SsmlReading {
     const refusing = (message: string) => () => this.refuse(message, this.cursor)
     parser.on("doctype", refusing("a document type is not allowed"))
     parser.on("processinginstruction", refusing("a processing instruction is not allowed"))
-    // These handlers run at the `<` after a text, at the second `-` that ends a comment, and at the `>` of all else.
+    // These handlers run at the `<` after a text, at the second `-` that ends a comment, and otherwise at the `>`.
     parser.on("text", () => this.text({ from: this.cursor, to: this.here() - 1, entitiesCount: true }, this.here() - 1))
     parser.on("comment", () => (this.cursor = this.here() + 1))
     parser.on("cdata", () => {
@@ -189,7 +189,7 @@ class SsmlReading {
     if (closed?.name === "p" || closed?.name === "s") this.runs.push(Run.Boundary)
   }
 
-  /** The whole element becomes one word: its content as sent, or the element itself where it is empty. */
+  /** The entire element becomes one word: its content as sent, or the element itself if it is empty. */
   private rewritten(element: OpenElement, { text, contentEnd, tagEnd }: Rewritten) {
     const { name, style, ipa, contentStart, tagStart } = element
     const raw = this.input.slice(contentStart, contentEnd)
@@ -217,9 +217,9 @@ class SsmlReading {
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" }
 
 /**
- * Decodes text of an XML document, with the place of each unit. The reader has checked it: every `&` starts one of the
- * five entities or a character reference. All white space becomes a space, because SSML gives it no further meaning.
- * `entitiesCount` is false in CDATA, where `&` is itself.
+ * Decodes text of an XML document, with the position of each unit. The reader has checked it: every `&` starts one of
+ * the five entities or a character reference. All white space becomes a space, because SSML gives it no further
+ * meaning. `entitiesCount` is false in CDATA, where `&` is itself.
  */
 const decodeText = (input: string, { from, to, entitiesCount }: Stretch, style: Style): TextRun => {
   const starts = new Int32Array(to - from)
@@ -254,9 +254,9 @@ const referenceOf = (name: string) => {
   return code >= 0 && code <= 0x10ffff ? String.fromCodePoint(code) : ""
 }
 
-// Mistakes in XML with a better message than the parser's. Both functions return an offset, or -1.
+// XML mistakes with a better message than the parser's. Both functions return an offset, or -1.
 
-/** The first half surrogate pair, which no XML may hold and no engine can speak. */
+/** The first half surrogate pair, which XML does not allow and no engine can speak. */
 const halfPairAt = (input: string) => {
   if (input.isWellFormed()) return -1
   const mended = input.toWellFormed()

@@ -1,8 +1,7 @@
 /**
- * The SSML elements that are understood: the attributes of each, and its effect on the text inside. All others are
- * refused: an `audio` would have the engine open a file, and a caller would wait in vain for the effect of an ignored
- * element. Prefixed attributes (`xml:lang`, `xmlns:x`, `xsi:schemaLocation`) may stand anywhere and change nothing.
- * Pure.
+ * The supported SSML elements: the attributes of each, and its effect on the text inside. All others are refused: an
+ * `audio` would have the engine open a file, and a caller would wait in vain for the effect of an ignored element.
+ * Prefixed attributes (`xml:lang`, `xmlns:x`, `xsi:schemaLocation`) are allowed anywhere and change nothing. Pure.
  */
 import { Result } from "effect"
 import { isEnglish } from "../english/normalise.ts"
@@ -28,7 +27,7 @@ interface ElementRule {
   readonly required?: string
 }
 
-/** The wishes that a document of SSML 1.0 or 1.1 may have of a voice. */
+/** What a document of SSML 1.0 or 1.1 can request of a voice. */
 const voiceWishes = ["name", "gender", "age", "variant", "languages", "required", "ordering", "onvoicefailure"]
 
 const rules = new Map<string, ElementRule>([
@@ -40,7 +39,7 @@ const rules = new Map<string, ElementRule>([
   ["emphasis", { holds: "anything", attributes: ["level"] }],
   ["sub", { holds: "text", attributes: ["alias"], required: "alias" }],
   ["say-as", { holds: "text", attributes: ["interpret-as", "format", "detail"], required: "interpret-as" }],
-  // The request decides the voice and its language: other wishes are ignored, and the words are spoken.
+  // The request decides the voice and its language: other requests are ignored, and the words are spoken.
   ["voice", { holds: "anything", attributes: voiceWishes }],
   ["lang", { holds: "anything", attributes: ["onlangfailure"] }],
   ["mark", { holds: "nothing", attributes: ["name"] }],
@@ -71,7 +70,7 @@ const strengths: Readonly<Record<string, number>> = {
 
 const duration = /^\+?(\d{1,6}(?:\.\d{0,6})?|\.\d{1,6})(ms|s)$/u
 
-/** The length of a `break`. `time` wins over `strength`; more than a minute becomes a minute. */
+/** The length of a `break`. `time` overrides `strength`; more than a minute becomes a minute. */
 export const readBreak = (attributes: Readonly<Record<string, string>>): Result.Result<number, string> => {
   const { strength = "medium", time } = attributes
   const least = Object.hasOwn(strengths, strength) ? strengths[strength] : undefined
@@ -99,14 +98,14 @@ export const ssmlLimits = {
 interface Opened {
   readonly name: string
   readonly attributes: Readonly<Record<string, string>>
-  /** Name of the element around it, empty for the outermost. */
+  /** The name of the enclosing element, empty for the outermost. */
   readonly parent: string
-  /** Both count from 1, this element included. */
+  /** Both count from 1, including this element. */
   readonly depth: number
   readonly elements: number
 }
 
-/** The fault of an element, as a sentence; undefined where there is none. */
+/** The fault of an element, as a sentence; undefined if there is none. */
 export const problemOf = ({ attributes, depth, elements, name, parent }: Opened): string | undefined => {
   // Each limit is reported once: an input that exceeds it usually exceeds it by far.
   if (elements === ssmlLimits.elementsMax + 1) return `there are more than ${ssmlLimits.elementsMax} elements`
@@ -135,17 +134,17 @@ export interface OpenElement {
   readonly prosody: Style
   readonly emotion: Emotion | null
   readonly emphasis: Emphasis | null
-  /** Where another voice speaks the text, its language. */
+  /** The text's language, if another voice speaks it. */
   readonly language: string | null
-  /** No voice speaks its language, and the document wants it passed over. */
+  /** No voice speaks its language, and the document asks to skip it. */
   readonly isLeftOut: boolean
-  /** What the document wants where no voice speaks a language. */
+  /** What the document asks for if no voice speaks a language. */
   readonly onFailure: string
   /** All three together. */
   readonly style: Style
   /** The text that is spoken instead of the content of sub and say-as. */
   readonly rewrite: ((content: string) => string) | null
-  /** How the content is to sound, in canonical IPA. */
+  /** How the content should sound, in canonical IPA. */
   readonly ipa: string | null
   /** The first unit after the start tag, and that of the tag itself. */
   readonly contentStart: number
@@ -257,10 +256,10 @@ const phonemesOf = ({ alphabet = "ipa", ph = "" }: Readonly<Record<string, strin
   return Result.fail(`phoneme ph "${ph.slice(0, 40)}" cannot be read: ${read.fault} (character ${read.at})`)
 }
 
-/** The language of an input, and those that other voices speak, as the document writes them. */
+/** The language of an input, and those that other voices speak, as written in the document. */
 export interface Tongue {
   readonly locale: string
-  /** Absent where one voice speaks everything. `isOwn`: it is the voice's own language. */
+  /** Absent if one voice speaks everything. `isOwn`: it is the voice's own language. */
   readonly others?: ReadonlyMap<string, { readonly locale: string; readonly isOwn: boolean }>
 }
 
@@ -296,8 +295,8 @@ const unknown = (what: string, value: string) => Result.fail(`${what} "${value.s
 type Rewrite = (content: string) => string
 
 /**
- * The text that an engine gets for each kind of `say-as`; undefined for an unknown one. Content that engines read right
- * on their own stays as it is. Words are made for English only, letters and digits for every language.
+ * The text that an engine gets for each kind of `say-as`; undefined for an unknown one. Content that engines read
+ * correctly on their own stays unchanged. Words are made only for English, letters and digits for every language.
  */
 const rewritesOf = (kind: string, format: string, locale: string): Rewrite | undefined => {
   const english = isEnglish(locale)
@@ -331,7 +330,7 @@ const spelled =
 
 const digitsApart: Rewrite = (content) => Array.from(content.replaceAll(/\P{Nd}/gu, "")).join(" ") || content
 
-/** Commas keep the groups apart, because engines rest there. */
+/** Commas separate the groups, because engines pause there. */
 const telephone =
   (english: boolean): Rewrite =>
   (content) => {

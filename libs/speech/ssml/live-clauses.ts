@@ -1,6 +1,7 @@
 /**
- * Clauses of text with elements of SSML that is still being written, each well-formed in itself. A piece is read once: of
- * what came before, at most an unfinished tag is read again, so time is linear in the text however it is cut into pieces.
+ * Clauses of text with SSML elements that is still being written, each well-formed in itself. A piece is read once: of
+ * the earlier text, at most an unfinished tag is read again, so time is linear in the text however it is cut into
+ * pieces.
  */
 import { Result } from "effect"
 import { type Clause, clauseSplitter, type ClauseSplitter } from "../text/clauses.ts"
@@ -8,11 +9,11 @@ import type { Fault, Run } from "../text/runs.ts"
 import { readSsml } from "./document.ts"
 import { ssmlLimits } from "./elements.ts"
 
-/** No tag and no comment is longer; nor may be text that awaits the end of one. */
+/** No tag or comment can be longer, nor can text that awaits the end of one. */
 const tagMax = 1_000
-/** An element is heard when it has ended, so a longer one would be silent for long. */
+/** An element is spoken only once it has ended, so a longer one would be silent for long. */
 const elementMax = 4_000
-/** Whose tags mark places and change no word; a clause may end between them. */
+/** Elements whose tags only divide the text and change no word; a clause can end between them. */
 const divisions: ReadonlyArray<string> = ["speak", "p", "s"]
 const isDivision = (name: string | undefined) => name !== undefined && divisions.includes(name)
 
@@ -68,11 +69,11 @@ const tagAt = (written: string, from: number) => {
   return "unfinished"
 }
 
-/** What was read of the text and could not be handed on yet. */
+/** What was read of the text and could not be passed on yet. */
 interface Markup {
   /** An element that is still open, or a part of a tag or an entity. */
   readonly held: string
-  /** The place of `held` in the whole text. */
+  /** The position of `held` in the full text. */
   readonly at: number
   /** How much of `held` was read; none of it unless it is an element. */
   readonly read: number
@@ -82,14 +83,14 @@ interface Markup {
 
 interface Scanned {
   readonly markup: Markup
-  /** As it is to be read: tags of documents, paragraphs and sentences are blank, clauses are documents themselves. */
+  /** The text to read: tags of documents, paragraphs and sentences are blank, clauses are documents themselves. */
   readonly text: string
-  /** As long as the text, for who looks for clauses: an element is one word, and a pause is the end of a line. */
+  /** As long as the text, for finding clauses: an element is one word, and a pause is the end of a line. */
   readonly outline: string
   readonly fault?: Fault
 }
 
-/** Reads on in a text. */
+/** Continues reading a text. */
 const scan = ({ held, at, read, open: openBefore }: Markup, piece: string): Scanned => {
   const written = held + piece
   const open = [...openBefore]
@@ -132,7 +133,7 @@ const faultOfNone = (written: string, from: number, sign: "unfinished" | "none")
   return written[from] === "<" ? "< begins no tag; write &lt;" : "& begins no entity that is known; write &amp;"
 }
 
-/** Opens or closes what a tag does; says why it cannot. */
+/** Applies a tag by opening or closing its element; reports why it cannot. */
 const follow = (open: Array<string>, { kind, name = "" }: Sign) => {
   if (kind === "begins") {
     open.push(name)
@@ -143,7 +144,7 @@ const follow = (open: Array<string>, { kind, name = "" }: Sign) => {
   return last === name ? undefined : `</${name}> closes ${last === undefined ? "nothing" : `<${last}>`}`
 }
 
-/** A tag outside all elements but divisions, an entity or a comment: as it is to be read, and in outline. */
+/** A tag outside all elements but divisions, an entity or a comment: as it is read, and in outline. */
 const flatOf = (signed: string, { kind, name }: Sign) => {
   if (kind === "entity") return { text: signed, outline: "x".repeat(signed.length) }
   const isPause = isDivision(name) || name === "break"
@@ -159,15 +160,15 @@ const wordOf = (element: string) => ({
   outline: "x".repeat(element.length - 1) + (lastSign.exec(element)?.[0] ?? "x")
 })
 
-/** An element is spoken when it has ended. */
+/** An element is spoken once it has ended. */
 export const ssmlClauseSplitter = (): ClauseSplitter => {
   const outlines = clauseSplitter()
   let markup: Markup = { held: "", at: 0, read: 0, open: [] }
   let last: { readonly before: Markup; readonly piece: string; readonly scanned: Scanned } | undefined
-  // Of the text that was handed on; clauses of long elements are joined again.
+  // Of the text that was passed on; clauses of long elements are joined again.
   let [text, start] = ["", 0]
   let elements: ReadonlyArray<readonly [from: number, to: number]> = []
-  /** A piece is asked about before it is taken. */
+  /** A piece is checked before it is taken. */
   const scanned = (piece: string) => {
     if (last?.before !== markup || last.piece !== piece) last = { before: markup, piece, scanned: scan(markup, piece) }
     return last.scanned
@@ -178,7 +179,7 @@ export const ssmlClauseSplitter = (): ClauseSplitter => {
     start = end
     return clause
   }
-  /** Those that end within no element. */
+  /** Those that do not end within an element. */
   const clausesOf = (found: ReadonlyArray<Clause>) => {
     const clauses: Array<Clause> = []
     let at = 0
@@ -213,15 +214,15 @@ export const ssmlClauseSplitter = (): ClauseSplitter => {
   }
 }
 
-/** A clause as a document of its own, and how much stands before it. */
+/** A clause as a document of its own, and the length before it. */
 export const ssmlOf = ({ text }: Clause) => ({ input: `<speak>${text}</speak>`, before: "<speak>".length })
 
-/** The pauses of a clause without words, as a document of their own; undefined where it asks for no silence. */
+/** The pauses of a clause without words, as a document of their own; undefined if it asks for no silence. */
 export const silenceOf = ({ text }: Clause): string | undefined => {
   const breaks = Array.from(text.matchAll(/<break\b[^<>]*>/gu), ([tag]) => tag.replace(/\/?>$/u, "/>"))
   const input = `<speak>${breaks.join("")}</speak>`
   const isNothing = (run: Run) => run._tag !== "Pause"
-  // One that cannot be read is refused like any other input.
+  // An unreadable one is refused like any other input.
   const asksForNone = Result.match(readSsml(input, { locale: "en-US" }), {
     onSuccess: (runs) => runs.every(isNothing),
     onFailure: () => false

@@ -1,6 +1,6 @@
 /**
- * From runs to chunks. A chunk is the text that a synthesizer gets at once, a sentence or a part of one, in the order
- * of the input. Each chunk carries the words whose times will be marked. The requested silence stands between chunks.
+ * From runs to chunks. A chunk is the text that a synthesizer gets at once, a sentence or a part of one, in input
+ * order. Each chunk carries the words whose times will be marked. The requested silence goes between chunks.
  */
 import type { ChunkPiece, Pronunciation } from "#speech/contract"
 import { type Passage, passageOf, type Run, type Span } from "./runs.ts"
@@ -9,11 +9,11 @@ import { sameStyle, type Style } from "./style.ts"
 
 /** A word whose time will be marked; offsets are UTF-16 units. */
 export interface Token {
-  /** Index of its piece in the chunk, and its place in that piece's text. */
+  /** Index of its piece in the chunk, and its position in that piece's text. */
   readonly piece: number
   readonly textStart: number
   readonly textEnd: number
-  /** Its place in the input; `value` is that slice. */
+  /** Its position in the input; `value` is that slice. */
   readonly start: number
   readonly end: number
   readonly value: string
@@ -25,13 +25,13 @@ export interface Chunk {
   readonly pauseBeforeMs: number
   readonly pauseAfterMs: number
   readonly tokens: ReadonlyArray<Token>
-  /** Where another voice speaks it, as `SpeechTurn.otherVoices` names the language or the script. */
+  /** The language if another voice speaks it, as `SpeechTurn.otherVoices` names the language or the script. */
   readonly language?: string
-  /** Another voice goes on within the sentence. */
+  /** Another voice continues within the sentence. */
   readonly goesOn?: true
 }
 
-/** An input that was understood. A chunk lies within one sentence. */
+/** An input that was understood. A chunk never crosses a sentence. */
 export interface Reading {
   readonly chunks: ReadonlyArray<Chunk>
   readonly sentences: ReadonlyArray<Span>
@@ -63,7 +63,7 @@ export const readRuns = (input: string, runs: ReadonlyArray<Run>, locale: string
   return { chunks, sentences }
 }
 
-/** Of punctuation only the silence remains that is asked for. */
+/** Punctuation alone leaves only the requested silence. */
 const silentFor = (pauseBeforeMs: number): Reading => ({
   chunks: pauseBeforeMs === 0 ? [] : [{ pieces: [], pauseBeforeMs, pauseAfterMs: 0, tokens: [] }],
   sentences: []
@@ -125,7 +125,7 @@ const pieceOf = ({ text }: Passage, { from, to, style, pronunciations }: PieceBo
 
 /**
  * The limits at which a sentence is cut into chunks. The first chunk of an input is short, so that it is heard soon: a
- * long sentence then ends it at a clause. Later, only a sentence that is too long to synthesise at once is cut: at a
+ * long sentence then ends it at a clause. Later, only a sentence that is too long to synthesize at once is cut: at a
  * clause, else at a space, else between words. A word is never cut. Lengths are UTF-16 units of the spoken text.
  */
 export const chunkLimits = {

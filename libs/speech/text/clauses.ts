@@ -1,38 +1,38 @@
 /**
- * Text that is still being written, cut into clauses as soon as each can be known to end. The first clause is short, so
- * that it is heard soon; later ones are sentences, or parts of long ones. Where the text is cut depends on the text
- * alone, never on the pieces in which it came. Pure but for its state.
+ * Text that is still being written, cut into clauses as soon as the end of each is certain. The first clause is short,
+ * so that it is heard soon; later ones are sentences, or parts of long ones. The cuts depend on the text alone, never
+ * on the pieces in which it came. Pure, except for its state.
  */
 import { chunkLimits } from "./chunker.ts"
 import type { Fault } from "./runs.ts"
 import { goesOn, isSpeakable, mayGoOnAfter, wordReach } from "./sentences.ts"
 
-/** A part of the text as it was written, white space after it included. */
+/** A part of the text as written, including white space after it. */
 export interface Clause {
   readonly text: string
-  /** Its place in the whole text, in UTF-16 units. */
+  /** Its position in the full text, in UTF-16 units. */
   readonly start: number
 }
 
 export interface ClauseSplitter {
-  /** Takes in the next piece, and gives the clauses that are now known to have ended. */
+  /** Takes in the next piece, and returns the clauses that are now known to have ended. */
   readonly push: (piece: string) => ReadonlyArray<Clause>
-  /** Everything up to the last word's end, or all of it where that is one word: it has waited long enough. */
+  /** Everything up to the last word's end, or all of it if that is one word: it has waited long enough. */
   readonly overdue: () => ReadonlyArray<Clause>
   /** Everything. */
   readonly flush: () => ReadonlyArray<Clause>
   /** How much is held back, in UTF-16 units. */
   readonly pending: () => number
-  /** Why the next piece cannot be taken, by its place in the whole text. */
+  /** Why the next piece cannot be taken, by its position in the full text. */
   readonly faultIn: (piece: string) => Fault | undefined
-  /** What was begun and not ended: nothing behind it can be spoken as it is. */
+  /** What was opened and not closed: nothing after it can be spoken as it is. */
   readonly unclosed: () => Fault | undefined
 }
 
 export const clauseSplitter = (): ClauseSplitter => {
   let pending = ""
   let start = 0
-  // Silence went before it.
+  // Only silence came before it.
   let isFirst = true
   // No clause ends at a word before this one, whatever text comes.
   let passed = 0
@@ -82,18 +82,18 @@ interface Known {
 }
 
 interface Looked {
-  /** Undefined while it cannot be known. */
+  /** Undefined while it is unknown. */
   readonly end: number | undefined
   readonly passed: number
 }
 
 /**
- * Where the first clause ends: the start of the next word. It looks no further than a word beyond that place, so text that
- * comes later changes nothing.
+ * Where the first clause ends: the start of the next word. It reads no further than a word beyond that position, so
+ * later text changes nothing.
  */
 const clauseEnd = (written: string, { passed, ...known }: Known & Pick<Looked, "passed">): Looked => {
   const { isWhole } = known
-  // Half a character tells nothing.
+  // Half a character says nothing.
   const text = !isWhole && isHighSurrogate(written, written.length - 1) ? written.slice(0, -1) : written
   let space = passed
   for (let at = nextWord(text, space); at <= chunkLimits.chunkMax; at = nextWord(text, at)) {
@@ -114,7 +114,7 @@ const wideClauseEnd = new RegExp(`[，、；：…]${closers}\\s*$`, "u")
 const sentenceEnd = new RegExp(`[.!?…]${closers}\\s+$`, "u")
 const clauseSign = new RegExp(`[,;:–—؛،]${closers}\\s+$`, "u")
 const lineEnd = /[\n\u2029][^\S\n\u2029]*$/u
-/** Longer than any sign with its closers and the space after it that matters. */
+/** Longer than any sign with its closers and the relevant space after it. */
 const signReach = 24
 
 const verdictAt = (text: string, at: number, known: Known): Verdict => {
@@ -134,7 +134,7 @@ const endsClause = (left: string, length: number, isFirst: boolean) =>
 const onlyQuotes = /^[\s([{"'“”‘’«»„¿¡]*$/u
 const stillInWord = /^[\s([{"'“”‘’«»„¿¡]*(?:[\p{L}\p{M}\p{N}][\p{L}\p{M}\p{N}'’]*)?$/u
 
-/** Whether as much of the next word is there as decides about the sentence before it. */
+/** Whether enough of the next word has arrived to decide about the sentence before it. */
 const isNextWordKnown = (text: string, at: number) => {
   const next = text.slice(at, at + wordReach)
   if (next.length === wordReach) return true
@@ -144,14 +144,14 @@ const isNextWordKnown = (text: string, at: number) => {
 const wide = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}"
 const starts = new RegExp(`(?<=\\s)(?=\\S)|(?<=[。！？，、；：]${closers})(?=[${wide}A-Za-z0-9])`, "gu")
 
-/** Where a word begins after white space, or after a sign of Chinese or Japanese; infinite where none does. */
+/** Where a word starts after white space, or after a sign of Chinese or Japanese; infinite if none does. */
 const nextWord = (text: string, after: number): number => {
-  // Within a pair, the search would begin at its start again.
+  // Within a pair, the search would start over at its beginning.
   starts.lastIndex = after + (isHighSurrogate(text, after) ? 2 : 1)
   return starts.exec(text)?.index ?? Infinity
 }
 
-/** The start of the last word, as far as a clause may reach. */
+/** The start of the last word, as far as a clause can reach. */
 const lastWord = (text: string): number | undefined => {
   let last: number | undefined
   for (let at = nextWord(text, 0); at < chunkLimits.chunkMax + wordReach; at = nextWord(text, at)) last = at
@@ -160,7 +160,7 @@ const lastWord = (text: string): number | undefined => {
 
 const isHighSurrogate = (text: string, at: number) => /[\ud800-\udbff]/u.test(text[at] ?? "")
 
-/** The place at or before `at` that splits no character. */
+/** The position at or before `at` that splits no character. */
 const wholeCharacters = (text: string, at: number): number => {
   for (let cut = at; cut > at - 16; cut -= 1) {
     if (!isHighSurrogate(text, cut - 1) && !/^[\p{M}\u200d]/u.test(text.slice(cut, cut + 2))) return cut

@@ -1,6 +1,6 @@
 /**
  * The form into which plain text and SSML are both read: a flat list of runs, and the runs as one passage. A text run
- * holds the text for the engine and, for every UTF-16 unit of it, that unit's place in the input as it was sent.
+ * holds the text for the engine and, for every UTF-16 unit of it, that unit's position in the input as sent.
  */
 import { sameStyle, type Style } from "./style.ts"
 
@@ -10,7 +10,7 @@ export interface Span {
   readonly end: number
 }
 
-/** One fault of an input, and its place. */
+/** One fault of an input, and its position. */
 export interface Fault {
   readonly message: string
   readonly offset: number
@@ -22,11 +22,11 @@ export interface TextRun {
   /** The source span of each unit of `text`. */
   readonly starts: Int32Array
   readonly ends: Int32Array
-  /** Set where the text stands for another one (sub, say-as, a number in words): all of it is one word. */
+  /** Set if the text stands for another one (sub, say-as, a number in words): all of it is one word. */
   readonly whole: Span | null
-  /** How such a word is to sound, in canonical IPA. */
+  /** How such a word should sound, in canonical IPA. */
   readonly ipa?: string
-  /** Where another voice speaks it: the language or the script, as `SpeechTurn.otherVoices` names them. */
+  /** The language or the script if another voice speaks it, as `SpeechTurn.otherVoices` names them. */
   readonly language?: string
   readonly style: Style
 }
@@ -36,7 +36,7 @@ interface PauseRun {
   readonly milliseconds: number
 }
 
-/** The end of a marked paragraph or sentence: no sentence goes across. */
+/** The end of a marked paragraph or sentence: no sentence crosses it. */
 interface BoundaryRun {
   readonly _tag: "Boundary"
 }
@@ -73,7 +73,7 @@ export const sliceRun = (run: TextRun, from: number, to: number): TextRun => ({
   ends: run.ends.subarray(from, to)
 })
 
-/** A stretch of one style; `whole` where it stands for one word of the source. */
+/** A stretch of one style; `whole` if it stands for one word of the source. */
 export interface Segment {
   readonly from: number
   readonly to: number
@@ -85,8 +85,8 @@ export interface Segment {
 
 /**
  * The runs of an input as one text, so that sentences and words can be found across styles. Two runs with a pause or a
- * boundary between them, or that would run together, are separated by a space that is in no segment. Every position is
- * a UTF-16 unit of this text.
+ * boundary between them, or that would run together, are separated by a space that belongs to no segment. Every
+ * position is a UTF-16 unit of this text.
  */
 export interface Passage {
   readonly text: string
@@ -147,7 +147,7 @@ const addSegment = (segments: Array<Segment>, run: TextRun, at: number) => {
 const isJoined = (last: Segment, run: TextRun) =>
   !last.whole && !run.whole && last.language === run.language && sameStyle(last.style, run.style)
 
-// "<sub alias="ten">X</sub>th": an alias is a word, and stays one where the source has no space.
+// "<sub alias="ten">X</sub>th": an alias is a word, and stays one even if the source has no space.
 const runsTogether = (before: string | undefined, last: Segment | undefined, run: TextRun) =>
   (run.whole !== null || last?.whole != null) &&
   /[\p{L}\p{M}\p{N}]$/u.test((before ?? "").slice(-2)) &&

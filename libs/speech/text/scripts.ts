@@ -1,15 +1,15 @@
 /**
- * The scripts of a text. A voice reads those of its own language, and Latin letters; words in other ones go to a voice
- * that reads them. Letters that no engine knows stay where they are. Pure.
+ * The scripts of a text. A voice reads those of its own language, and Latin letters; words in other scripts go to a
+ * voice that reads them. Letters that no engine knows stay where they are. Pure.
  */
 import { type Run, sliceRun, type TextRun } from "./runs.ts"
 
 interface Script {
-  /** A range of BCP 47 for any language in it: `und-Cyrl`. */
+  /** A BCP 47 range for any language in it: `und-Cyrl`. */
   readonly language: string
   readonly name: string
   readonly letters: RegExp
-  /** The languages that are written in it, the first of them for a text of which nothing else is known. */
+  /** The languages written in it, the first one for a text about which nothing else is known. */
   readonly readBy: ReadonlyArray<string>
   readonly locale: string
 }
@@ -22,7 +22,7 @@ const script = (code: string, name: string, locale: string, readBy: string, lett
   locale
 })
 
-/** Japanese comes before Chinese: a word with any kana is Japanese, whatever else is in it. */
+/** Japanese comes before Chinese: a word with any kana is Japanese, whatever else it contains. */
 const scripts: ReadonlyArray<Script> = [
   script("Cyrl", "Cyrillic", "ru-RU", "ru uk bg be mk sr kk ky tt ba cv mn tg", /\p{Script=Cyrillic}/u),
   // A single letter is a sign of mathematics or physics.
@@ -110,7 +110,7 @@ export const dividedByScript = (
   return { runs: divided, unread }
 }
 
-/** A lone Greek letter is a sign, and at home among Greek words. */
+/** A lone Greek letter is a sign, and belongs among Greek words. */
 const letter = /(?!\p{Script=Greek})\p{L}/u
 
 /** A word that stands for another is of one script, the first that is not read. */

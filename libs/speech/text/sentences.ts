@@ -3,12 +3,15 @@ import { Result } from "effect"
 import type { Passage, Segment } from "./runs.ts"
 
 /**
- * The ends of sentences follow Unicode's rules (right for every script, line ends included), without the breaks that
- * these rules set too many: after abbreviations and initials, after the number of a list item, before a small letter,
- * inside an address, and before text that has nothing to say.
  *
- * The words of each sentence: a word belongs to the sentence in which it begins. Index ranges into `words`, in order,
+ * The ends of sentences follow Unicode's rules (right for every script, line ends included), minus the breaks that
+ * these
+ * rules set too often: after abbreviations and initials, after the number of a list item, before a small letter, inside
+ * an address, and before text that has nothing to say.
+ *
+ * The words of each sentence: a word belongs to the sentence in which it starts. Index ranges into `words`, in order,
  * none of them empty, all of them together.
+ *
  */
 export const sentenceRanges = (
   passage: Passage,
@@ -30,7 +33,7 @@ export const sentenceRanges = (
   return ranges
 }
 
-// A full stop inside an alias ends no sentence of the input.
+// A full stop inside an alias does not end a sentence of the input.
 const maskAliases = ({ segments, text }: Passage) => {
   const parts: Array<string> = []
   let at = 0
@@ -42,7 +45,7 @@ const maskAliases = ({ segments, text }: Passage) => {
   return parts.join("") + text.slice(at)
 }
 
-/** The ends of the sentences of `text`, white space after them included; the last is its length. */
+/** The ends of the sentences of `text`, including white space after them; the last is its length. */
 const sentenceEnds = (text: string, locale: string): ReadonlyArray<number> => {
   const ends: Array<number> = []
   const segments = Array.from(segmenterOf(locale, "sentence").segment(text), ({ index }) => index)
@@ -60,12 +63,12 @@ const sentenceEnds = (text: string, locale: string): ReadonlyArray<number> => {
   return ends
 }
 
-/** How far the search for an abbreviation, or for an opening quote before the next word, goes. */
+/** How far to search for an abbreviation, or for an opening quote before the next word. */
 const reach = 16
-/** Text further on than this decides nothing about the end of a sentence. */
+/** Text further on than this does not affect the end of a sentence. */
 export const wordReach = 2 * reach
 
-/** Whether the sentence goes on at `at`, where the rules of Unicode end it. */
+/** Whether the sentence continues at `at`, where the rules of Unicode end it. */
 export const goesOn = (text: string, start: number, at: number): boolean => {
   const leftEnd = endOfWords(text, start, at)
   if (linesBetween(text, leftEnd, at) > 1) return false
@@ -76,13 +79,13 @@ export const goesOn = (text: string, start: number, at: number): boolean => {
   return continuesAfter(wordBefore(text, start, leftEnd), next) || isListNumber(text, start, leftEnd)
 }
 
-/** The word that the full stop before `end` stands after. */
+/** The word before the full stop that precedes `end`. */
 const wordBefore = (text: string, start: number, end: number) => {
   const left = text.slice(Math.max(start, end - 1 - reach), end - 1)
   return left.split(/[\s([{"'“‘«¿¡]/u).at(-1) ?? ""
 }
 
-/** Whether the whole of the word at `at` decides if the sentence before it goes on. */
+/** Whether the entire word at `at` decides if the sentence before it continues. */
 export const mayGoOnAfter = (text: string, at: number): boolean => {
   const end = endOfWords(text, 0, at)
   if (text[end - 1] !== ".") return false
@@ -106,7 +109,7 @@ const linesBetween = (text: string, from: number, to: number) => {
   return lines
 }
 
-/** The word after `at`, without quotes and brackets before it; empty where another character stands there. */
+/** The word after `at`, without quotes and brackets before it; empty if another character is there. */
 const nextWord = (text: string, at: number) =>
   /^[\s([{"'“”‘’«»„¿¡]{0,8}([\p{L}\p{N}][\p{L}\p{M}\p{N}'’]*)/u.exec(text.slice(at, at + wordReach))?.[1] ?? ""
 
@@ -132,7 +135,7 @@ const counting = new Set(
   "no nos nr n núm num fig figs vol p pp pg art sec ch eq ca approx ver tel bd kap cap".split(" ")
 )
 
-/** Words that begin a sentence far more often than they follow an initial or "U.S.". */
+/** Words that start a sentence far more often than they follow an initial or "U.S.". */
 const openers = new Set(
   (
     "the a an this that these those he she it they we you i his her their our my in on at but and so then when while " +
@@ -144,7 +147,7 @@ const germanMonths = new Set(
   "januar februar märz april mai juni juli august september oktober november dezember".split(" ")
 )
 
-/** Whether the sentence goes on after `word`, which stands before a full stop, given the word that follows. */
+/** Whether the sentence continues after `word`, which precedes a full stop, given the word that follows. */
 const continuesAfter = (word: string, next: string): boolean => {
   const lower = word.toLowerCase()
   const following = next.toLowerCase()
@@ -168,7 +171,7 @@ export interface Word {
   readonly segment: Segment
 }
 
-/** A longer text without a space is no word: it is split, so that a mark never spans a minute. */
+/** A longer text without a space is not a word: it is split, so that a mark never spans a minute. */
 const wordCharactersMax = 200
 
 const unspaced =
@@ -178,7 +181,7 @@ const opening = /^[\p{Ps}\p{Pi}]+$/u
 
 /**
  * The words of a passage: the text between white space, punctuation attached, so that together they cover the input.
- * Scripts written without spaces are split by dictionary. A style, a sub or a say-as begins a new word.
+ * Scripts written without spaces are split by dictionary. A style, a sub or a say-as starts a new word.
  */
 export const wordsOf = (passage: Passage, locale: string): ReadonlyArray<Word> => {
   const words: Array<Word> = []
@@ -190,7 +193,7 @@ export const wordsOf = (passage: Passage, locale: string): ReadonlyArray<Word> =
   return words
 }
 
-/** What stands in for a word may be punctuation alone. */
+/** The replacement of a word can be punctuation alone. */
 const isSpokenAsWhole = ({ text }: Passage, { from, ipa, to }: Segment) =>
   ipa !== undefined || spoken.test(text.slice(from, to))
 
@@ -237,7 +240,7 @@ const dictionaryCuts = (written: string, locale: string): ReadonlyArray<number> 
   return cuts
 }
 
-/** A place to split a word at or before `at`: not inside a surrogate pair, a cluster or an entity. */
+/** Where to split a word at or before `at`: not inside a surrogate pair, a cluster or an entity. */
 const cutWithin = (passage: Passage, base: number, at: number): number => {
   for (let cut = at; cut > at - 16; cut -= 1) if (isWhole(passage, base + cut)) return cut
   return isWhole(passage, base + at - 1) ? at - 1 : at
@@ -253,7 +256,7 @@ type Granularity = "sentence" | "word"
 const localesMax = 64
 const made = new Map<string, Intl.Segmenter>()
 
-/** Segmenters by locale, made once. A locale that cannot be read, or one beyond the bound, gets the English one. */
+/** Segmenters by locale, created once. An unreadable locale, or one beyond the bound, gets the English one. */
 const segmenterOf = (locale: string, granularity: Granularity): Intl.Segmenter => {
   const key = `${granularity} ${locale}`
   const known = made.get(key)

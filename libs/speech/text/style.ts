@@ -1,6 +1,6 @@
 /**
  * The style of a piece of text, as four numbers. They are final: prosody multiplied through its nesting, then the
- * emotion and the emphasis, then held within limits.
+ * emotion and the emphasis, then clamped.
  */
 import { Result } from "effect"
 import type { ChunkPiece } from "#speech/contract"
@@ -28,7 +28,7 @@ export const combineStyles = (outer: Style, inner: Style): Style => ({
 /**
  * The attributes of `prosody`, read into factors: 100 is as usual, `+20%` and `120%` are the same, a bare number is a
  * factor for rate and a level up to 100 for volume. Hertz are relative to a voice of 120 Hz, because the voice is not
- * known here. A value that cannot be read fails with a sentence.
+ * known here. An unreadable value fails with a sentence.
  */
 export const readProsody = (attributes: Readonly<Record<string, string>>): Result.Result<Style, string> =>
   Result.all({
@@ -113,8 +113,8 @@ const row = (ratePercent: number, pitchPercent: number, rangePercent: number, vo
 })
 
 /**
- * The thirteen emotions, as changes to how a voice speaks. Chosen so that any two of them can be told apart by
- * ear on a voice without emotions of its own. Range is how far the pitch moves about its middle.
+ * The thirteen emotions, as changes to how a voice speaks. Chosen so that any two of them can be distinguished by ear
+ * on a voice without emotions of its own. Range is how far the pitch moves about its middle.
  */
 export const emotions = {
   angry: row(112, 106, 155, 6),

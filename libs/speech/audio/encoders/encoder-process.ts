@@ -1,25 +1,25 @@
 /**
- * An encoder at work, whatever it runs in: PCM in, bytes out, from the first byte and with no queue in between. Only the
+ * A running encoder, whatever it runs in: PCM in, bytes out, from the first byte and with no queue in between. Only the
  * reader reports its end.
  */
 import { Effect } from "effect"
 import type { EncoderFailed, FfmpegMissing } from "../errors.ts"
 
-/** Before whose pieces one goes. */
+/** The priority of a piece over other pieces. */
 export interface PieceTurn {
-  /** The answer is not heard yet. */
+  /** The answer's listener awaits first audio. */
   readonly isUrgent: boolean
-  /** The sound that its listener has and has not played yet: whoever has least comes first. */
+  /** The audio that its listener has received and not played yet: the listener with the least comes first. */
   readonly bufferedMs: number
 }
 
 export interface EncoderProcess {
-  /** An answer begins: nobody hears it yet. Called before its first write. */
+  /** An answer starts: its listener awaits first audio. Called before its first write. */
   readonly begin: Effect.Effect<void>
-  /** Feeds the process; waits while it has enough. Does nothing when the process has ended. */
+  /** Feeds the process; waits while it has enough. Does nothing once the process has ended. */
   readonly write: (pcm: Int16Array, turn: PieceTurn) => Effect.Effect<void>
   readonly end: Effect.Effect<void>
-  /** The bytes since the last read, or null when all is read and the process ended well. */
+  /** The bytes since the last read, or null once everything is read and the process ended well. */
   readonly read: Effect.Effect<Uint8Array | null, FfmpegMissing | EncoderFailed>
   /** Waits for the first sign of life. */
   readonly started: Effect.Effect<void, FfmpegMissing | EncoderFailed>
@@ -30,7 +30,7 @@ export interface EncoderProcess {
   readonly closed: Effect.Effect<void>
 }
 
-/** Readers that wait for something to change. */
+/** Readers that wait for a change. */
 export interface Waiting {
   /** Not a Set: a Set with an addition and a removal for each piece keeps its old content until a slow collection. */
   waiting: ReadonlyArray<() => void>
@@ -55,6 +55,6 @@ const leave = (process: Waiting, check: () => void) => {
 }
 
 export const wake = (process: Waiting) => {
-  // A check that resumes may remove another one.
+  // A check that resumes can remove another one.
   for (const check of process.waiting) if (process.waiting.includes(check)) check()
 }

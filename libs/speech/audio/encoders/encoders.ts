@@ -15,13 +15,16 @@ import type { LossyEncoder } from "./lossy-encoder.ts"
 import { encoderPlan, type EncoderPlan, isLossy, type LossyCodec } from "./plan.ts"
 import { FfmpegPool, type FfmpegPoolOptions } from "./pool.ts"
 
-/** Whoever hears the sound that is encoded. */
+/** The listener to the encoded audio. */
 export interface EncoderListener {
-  /** Gets the seconds of sound of each run of bytes, before the reader takes them. */
+  /** Gets the seconds of audio in each run of bytes, before the reader takes them. */
   readonly got: (seconds: number) => void
-  /** The sound that it has and has not played yet: of all encoders, that for the listener with least comes first. */
+  /**
+   * The audio that it has received and not played yet: of all encoders, the one whose listener has the least comes
+   * first.
+   */
   readonly bufferedMs: () => number
-  /** False while what it got is held back until there is more: then that goes before all that others hear later. */
+  /** False while what it got is held back until there is more: then it comes before all that others hear later. */
   readonly isHeard: () => boolean
 }
 
@@ -65,8 +68,8 @@ interface LossyAnswer {
 }
 
 /**
- * A stream through one encoder. The encoder is taken when the stream begins; it is killed when the stream fails or is
- * interrupted, and handed back after a complete delivery.
+ * A stream through one encoder. The encoder is taken when the stream starts; it is killed if the stream fails or is
+ * interrupted, and returned after a complete delivery.
  */
 const encodeWithFfmpeg = <E, R>(
   pool: FfmpegPool["Service"],
@@ -148,7 +151,7 @@ const takeFrames = (
 }
 
 /**
- * Formats without an encoder are made in this process. Each piece leaves as it comes; only a WAV waits for its end,
+ * Formats without an encoder are produced in this process. Each piece leaves as it comes; only a WAV waits for its end,
  * because its header contains its length.
  */
 const encodeInProcess = <E, R>(
@@ -226,7 +229,10 @@ const paddedResampler = (format: AudioFormat): PaddedResampler => {
   }
 }
 
-/** As a whole number of frames: at 44,100 Hz a sample of 24 kHz is nearly two, so its rounding could be one of those. */
+/**
+ * As a whole number of frames: at 44,100 Hz a sample of 24 kHz is nearly two samples, so rounding could add one of
+ * those.
+ */
 const samplesThere = ({ gridSamples, sampleRateHz }: AudioFormat, padded: number) =>
   Math.round(padded / gridSamples) * Math.round((gridSamples * sampleRateHz) / speechSampleRateHz)
 

@@ -1,8 +1,8 @@
 /**
  * One ffmpeg: bytes in, bytes out, killed when its scope ends. The only file that starts an encoder process. It uses
  * `node:child_process`, because `effect/process` reads and feeds a process through streams, and an encoder must be read
- * and fed from the first byte with no queue in between. Only the reader reports an encoder's end: a broken
- * pipe while writing is only a sign of it.
+ * and fed from the first byte with no queue in between. Only the reader reports an encoder's end: a broken pipe while
+ * writing is only a sign of it.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { setPriority } from "node:os"
@@ -130,6 +130,6 @@ const lowerPriority = (pid: number, niceness: number) => {
   try {
     setPriority(pid, niceness)
   } catch {
-    // The process has ended already, or may not be reniced: then it runs as it is.
+    // The process has ended already, or renicing is not allowed: then it runs as it is.
   }
 }

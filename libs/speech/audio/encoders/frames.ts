@@ -1,14 +1,14 @@
 /**
- * Frames of the three lossy containers: how they begin, and how long they are. The cutter cuts an encoder's output into
+ * Frames of the three lossy containers: how they start, and how long they are. The cutter cuts an encoder's output into
  * whole frames, counts them, and passes those within a window of numbers. A frame leaves with the write that completes
- * it; only the beginning of the next one is held back.
+ * it; only the start of the next one is held back.
  */
 
-/** How a container's frames are recognised. */
+/** How a container's frames are recognized. */
 export interface FrameShape {
-  /** How many bytes of a frame tell its length. */
+  /** How many bytes of a frame determine its length. */
   readonly headerBytes: (bytes: Uint8Array, at: number) => number
-  /** 0 where no frame begins. */
+  /** 0 if no frame starts there. */
   readonly lengthBytes: (bytes: Uint8Array, at: number) => number
   readonly samples: (bytes: Uint8Array, at: number) => number
 }
@@ -16,12 +16,12 @@ export interface FrameShape {
 export interface FrameCutter {
   /** Passes the frames from number `first` up to, but not including, `end`; numbers count from the process' start. */
   readonly letOut: (first: number, end: number) => void
-  /** The bytes that leave, or null where a frame should have begun and none did. */
+  /** The bytes that leave, or null if a frame should have started and did not. */
   readonly push: (bytes: Uint8Array) => Uint8Array | null
   readonly framesSeen: () => number
   /** In the encoder's rate. */
   readonly samplesSeen: () => number
-  /** Of them, those of the frames that were passed. */
+  /** Of them, those in the frames that were passed. */
   readonly samplesPassed: () => number
 }
 
@@ -69,7 +69,7 @@ const joined = (left: Uint8Array, right: Uint8Array) => {
 
 const byte = (bytes: Uint8Array, at: number) => bytes[at] ?? 0
 
-/** Of the two versions of MPEG that have our rates: what the bits of a header of layer III mean. */
+/** The meaning of a layer III header's bits, for the two MPEG versions that have our rates. */
 interface Mp3Version {
   readonly kbps: ReadonlyArray<number>
   readonly ratesHz: ReadonlyArray<number>
@@ -96,7 +96,7 @@ const mp3VersionOf = (bytes: Uint8Array, at: number): Mp3Version | undefined => 
   return kind === 0xf2 ? mpeg2 : kind === 0xfa ? mpeg1 : undefined
 }
 
-/** The length of a frame of layer III, by its first four bytes; 0 for other bytes. */
+/** The length of a layer III frame, from its first four bytes; 0 for other bytes. */
 export const mp3FrameBytes = (bytes: Uint8Array, at: number): number => {
   const version = mp3VersionOf(bytes, at)
   const kbps = version?.kbps[byte(bytes, at + 2) >> 4] ?? 0
@@ -149,8 +149,8 @@ const versionAt = flagsAt + 8
 const delaysAt = versionAt + 21
 
 /**
- * The frame that tells a decoder how many samples at the start are not audio. An encoder that writes to a pipe leaves
- * it out, and 46 ms of delay stay audible; so it is made here, from the header of the frame that follows. It does not
+ * The frame that tells a decoder how many samples at the start are not audio. An encoder that writes to a pipe omits
+ * it, and 46 ms of delay stay audible; so it is made here, from the header of the frame that follows. It does not
  * contain the number of frames, which players would show as the duration, nor the true size; but it must contain a
  * size, or ffmpeg plays the frame itself as 24 ms of silence. `delaySamples` is the encoder's; the decoder adds its own
  * 529.

@@ -1,6 +1,6 @@
 /**
- * Idle encoders of the pool wait for work, some of each kind, as many as demand wants. One loop starts missing ones,
- * another ends surplus ones. A kind whose encoder failed to start is left alone until the next request for it.
+ * Idle encoders of the pool wait for work, as many of each kind as demand requires. One loop starts missing ones,
+ * another ends surplus ones. A kind whose encoder failed to start is not tried again until the next request for it.
  */
 import { Clock, Effect, Queue, Scope, Semaphore } from "effect"
 import { Metrics } from "#runtime"
@@ -14,29 +14,29 @@ import type { EncoderPlan } from "./plan.ts"
 interface IdleOptions extends FfmpegOptions, LameOptions {
   readonly processesMax: number
   readonly depthMax: number
-  /** Held ready even without requests. */
+  /** Kept ready even without requests. */
   readonly always: ReadonlyArray<{ readonly plan: EncoderPlan; readonly depthMin: number }>
 }
 
 interface IdleEncoders {
-  /** An idle encoder, else one that is started now. */
+  /** An idle encoder, else one started now. */
   readonly take: (plan: EncoderPlan) => Effect.Effect<LossyEncoder, EncoderOverloaded>
-  /** Makes the encoder idle again, if it can be; else it is killed. */
+  /** Makes the encoder idle again if possible; otherwise it is killed. */
   readonly putBack: (plan: EncoderPlan, encoder: LossyEncoder) => void
-  /** Sets how many are at work. */
+  /** Sets how many are in use. */
   readonly setRunning: (processes: number) => void
 }
 
 const clearEvery = "5 seconds"
 // The request that caused the refill goes first.
 const refillAfter = "10 millis"
-// More at once only take the processor from each other and from the encoders at work. The bound also spares the event
-// loop, which stands still until a new process has got its first slice of a busy processor.
+// More at once only compete for the processor with each other and with the encoders in use. The bound also spares the
+// event loop, which blocks until a new process has got its first slice of a busy processor.
 const startsAtOnce = 4
 const startWithin = "10 seconds"
-// A slow start does not mean a full pool: a request with a slot waits for its turn as long as one start may take.
+// A slow start does not mean a full pool: a request with a slot waits for its turn as long as one start can take.
 const turnMsMax = 10_000
-// A Debian ffmpeg with its 215 libraries, until we have measured ours.
+// A Debian ffmpeg with its 215 libraries, until ours is measured.
 const startSecondsAssumed = 0.07
 
 /** The encoders end with the scope. */
@@ -85,7 +85,7 @@ const makeIdle = Effect.fnUntraced(function* (options: IdleOptions) {
     scope: yield* Scope.Scope,
     turns: yield* Semaphore.make(startsAtOnce),
     startAverage: startSecondsAssumed,
-    /** Requests that wait for their turn to start an encoder: nothing is started ahead meanwhile. */
+    /** Requests that wait for their turn to start an encoder: meanwhile none is started ahead. */
     startsWaiting: 0,
     running: 0
   }
@@ -113,7 +113,7 @@ const take = Effect.fnUntraced(function* (idle: Idle, plan: EncoderPlan) {
   kind.isBroken = false
   yield* Queue.offer(changes, undefined)
   const alive = kind.encoders.filter((encoder) => !encoder.process.hasEnded())
-  // The most recently used one, so that the others grow old and can go.
+  // The most recently used one, so that the others age and can be ended.
   const found = alive.findLast((encoder) => encoder.process.hasStarted()) ?? alive[0]
   const others = alive.filter((encoder) => encoder !== found)
   setEncoders(idle, kind, others)
@@ -136,7 +136,7 @@ const makeRoom = (idle: Idle) => {
   setEncoders(idle, fullest, fullest.encoders.slice(1))
 }
 
-/** Starts an encoder when it is its turn, and returns before it is ready: its pipe keeps the input until then. */
+/** Starts an encoder when its turn comes, and returns before it is ready: its pipe keeps the input until then. */
 const start = Effect.fnUntraced(function* ({ turns, options, lame, scope }: Idle, plan: EncoderPlan) {
   const { processesMax } = options
   yield* Effect.interruptible(Semaphore.take(turns, 1)).pipe(
@@ -218,7 +218,7 @@ const clear = (idle: Idle) =>
 
 const clearKind = (idle: Idle, kind: Kind) => {
   const alive = kind.encoders.filter((encoder) => !encoder.process.hasEnded())
-  // Half of them: today's surplus may be needed in a moment.
+  // Half of them: the current surplus may be needed in a moment.
   const leaving = Math.ceil(Math.max(0, alive.length - wanted(idle, kind)) / 2)
   for (const encoder of alive.slice(0, leaving)) encoder.process.kill()
   setEncoders(idle, kind, alive.slice(leaving))
@@ -240,7 +240,7 @@ interface Demand {
 
 const quickSeconds = 2
 const slowSeconds = 30
-// One request in 200 s: below that nothing is held ready.
+// One request in 200 s: below that none is kept ready.
 const idlePerSecond = 1 / 200
 
 export const noDemand: Demand = { quickPerSecond: 0, slowPerSecond: 0, atMs: 0 }
@@ -270,9 +270,9 @@ interface DepthLimits {
 }
 
 /**
- * How many encoders to hold ready: as many as are requested while one starts, and twice the spread of that number,
- * because requests come in clumps. The rate is the larger of two averages: a quick one that sees a rush begin, and a
- * slow one that remembers it. Pure.
+ * How many encoders to keep ready: as many as are requested while one starts, plus twice the spread of that number,
+ * because requests come in clumps. The rate is the larger of two averages: a quick one that detects the start of a
+ * rush, and a slow one that remembers it. Pure.
  */
 export const depthFor = (demand: Demand, nowMs: number, limits: DepthLimits): number => {
   const { quickPerSecond, slowPerSecond } = decayed(demand, nowMs)

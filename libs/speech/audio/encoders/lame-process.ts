@@ -1,8 +1,8 @@
 /**
  * mp3 encoders that share a process: libmp3lame in a program of ours, byte for byte what an ffmpeg of its own would
- * write. A start costs 2 ms of a processor in place of 60, and half a megabyte in place of ten. In a process apart,
- * because native code that crashes takes its process along: then its answers fail, and the next one starts another.
- * Where the library is missing, ffmpeg encodes.
+ * write. A start costs 2 ms of a processor instead of 60, and half a megabyte instead of ten. It is a separate process,
+ * because native code that crashes takes its process down: then its answers fail, and the next one starts another
+ * process. If the library is missing, ffmpeg encodes.
  */
 import { type ChildProcess, fork } from "node:child_process"
 import { availableParallelism } from "node:os"
@@ -16,16 +16,16 @@ import type { FromLame, ToLame } from "./lame-program.ts"
 import type { EncoderPlan } from "./plan.ts"
 
 export interface LameProcesses {
-  /** Undefined where libmp3lame cannot encode it, or not now. */
+  /** Undefined if libmp3lame cannot encode it, or not now. */
   readonly start: (plan: EncoderPlan) => Effect.Effect<EncoderProcess | undefined>
 }
 
-// A process uses every processor: another one starts only so that not all answers are lost with it. That can wait until
-// nobody waits for a first sound, from which a start would take a processor.
+// A process uses every processor: another one starts only so that a crash does not lose all answers. That can wait
+// until no listener awaits first audio, because a start would take a processor from it.
 const encodersEach = 16
-// A start takes some 100 ms, on a busy machine a second; ffmpeg would not be here sooner than that.
+// A start takes some 100 ms, on a busy machine a second; ffmpeg would not be ready sooner.
 const readyMsMax = 2_000
-// A library that takes its process along so often in a row is left alone.
+// A library that crashes its process this often in a row is not used any more.
 const quickDeathsMax = 5
 const stopMsMax = 1_000
 const lookEvery = "1 second"
@@ -33,7 +33,7 @@ const lookEvery = "1 second"
 export interface LameOptions {
   /** 0: none at all. */
   readonly lameProcessesMax: number
-  /** A process that owes an answer for so long counts as hanging, and is ended. */
+  /** A process that owes an answer for this long counts as hanging, and is ended. */
   readonly lameSilenceMsMax: number
 }
 
@@ -45,7 +45,7 @@ interface Encoder extends Waiting {
   written: (() => void) | undefined
   mp3: ReadonlyArray<Uint8Array>
   hasStarted: boolean
-  /** Its answer has begun, and nobody hears it yet. */
+  /** Its answer has started, and its listener awaits first audio. */
   isAwaiting: boolean
   ending: Effect.Effect<null, EncoderFailed> | undefined
   /** Since when its process owes it an answer. */
@@ -99,7 +99,7 @@ export const makeLameProcesses = Effect.fnUntraced(function* ({
   }
 })
 
-/** The one with the fewest encoders, of those that can encode. */
+/** The one with the fewest encoders, among those that can encode. */
 const idlestOf = ({ programs }: Lame) =>
   programs
     .filter(({ isReady }) => isReady || programs.every((other) => !other.isReady))
@@ -117,7 +117,7 @@ const launch = (lame: Lame): Program => {
   const child = fork(fileURLToPath(new URL("./lame-program.ts", import.meta.url)), [], {
     serialization: "advanced",
     stdio: ["ignore", "ignore", "inherit", "ipc"],
-    // It needs nothing of our environment, nor of the flags of this process.
+    // It needs none of our environment, nor the flags of this process.
     env: { MALLOC_ARENA_MAX: "2", UV_THREADPOOL_SIZE: String(availableParallelism()) },
     execArgv: ["--max-semi-space-size=1"]
   })
@@ -149,7 +149,7 @@ const receive = (lame: Lame, program: Program, message: FromLame) => {
   if (message.kind === "failed") return fail(encoder, message.detail)
   if (message.mp3.length > 0) encoder.mp3 = [...encoder.mp3, message.mp3]
   encoder.hasStarted = true
-  // A write may have come before it was open, and has its own answer.
+  // A write can have arrived before it was open, and has its own answer.
   if (message.kind === "encoded" || encoder.written === undefined) encoder.owedSinceMs = undefined
   if (message.kind === "encoded") resumeWrite(encoder)
   wake(encoder)
@@ -204,7 +204,7 @@ const open = (lame: Lame, program: Program, plan: EncoderPlan): EncoderProcess =
   }
   program.encoders.set(id, encoder)
   tell(program, { kind: "open", id, hz: plan.rateHz, kbps: plan.lameKbps ?? 0, prime: plan.primeSamples })
-  // It may have ended since it said that it was ready.
+  // It may have ended since it reported that it was ready.
   if (!lame.programs.includes(program)) fail(encoder, "its process has ended")
   return processOf(lame, encoder)
 }

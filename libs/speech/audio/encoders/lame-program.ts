@@ -1,7 +1,7 @@
 /**
- * The program of a process that encodes mp3 for many answers at once with libmp3lame, the library with which ffmpeg
- * does. Threads take pieces from one queue. A listener that awaits first audio goes first; of the others, the one that would
- * starve first. While first audio is still being made, the others leave a processor to its engine for a moment.
+ * The program of a process that encodes mp3 for many answers at once with libmp3lame, the same library that ffmpeg
+ * uses. Threads take pieces from one queue. A listener that awaits first audio goes first; of the others, the one that
+ * would starve first. While first audio is still being made, the others leave a processor to its engine for a moment.
  * It ends with the process that started it, and loads nothing of Effect, so that it is small and starts fast.
  */
 import { availableParallelism } from "node:os"
@@ -9,21 +9,21 @@ import process from "node:process"
 import { setTimeout } from "node:timers"
 import koffi from "koffi"
 
-/** An encoder is known by its number. */
+/** An encoder is identified by its number. */
 export type ToLame =
   | { readonly kind: "open"; readonly id: number; readonly hz: number; readonly kbps: number; readonly prime: number }
   | {
       readonly kind: "encode"
       readonly id: number
       readonly isUrgent: boolean
-      /** The audio that its listener has and has not played yet. */
+      /** The audio that its listener has received and not played yet. */
       readonly bufferedMs: number
       readonly pcm: Uint8Array
     }
-  /** Pushes out the frames that the encoder still looks ahead for. */
+  /** Flushes the frames that the encoder still holds for look-ahead. */
   | { readonly kind: "end"; readonly id: number }
   | { readonly kind: "close"; readonly id: number }
-  /** An answer begins: its listener awaits first audio until a piece comes that is not urgent. */
+  /** An answer starts: its listener awaits first audio until a piece comes that is not urgent. */
   | { readonly kind: "begin"; readonly id: number }
 
 export type FromLame =
@@ -33,12 +33,12 @@ export type FromLame =
   | { readonly kind: "opened" | "encoded"; readonly id: number; readonly mp3: Uint8Array }
   | { readonly kind: "failed"; readonly id: number; readonly detail: string }
 
-// Found by the system's loader; on macOS where brew installs it.
+// Found by the system's loader; on macOS, where brew installs it.
 const libraries = ["libmp3lame.so.0", "/opt/homebrew/lib/libmp3lame.0.dylib", "/usr/local/lib/libmp3lame.0.dylib"]
 const mono = 3
-// What others wait while a listener awaits first audio, and no longer than half of their buffer.
+// How long others wait while a listener awaits first audio, but no longer than half of their buffer.
 const heldMsMax = 40
-// First audio that takes longer waits for something else than a processor.
+// First audio that takes longer waits for something other than a processor.
 const awaitingMsMax = 500
 // By lame.h: a quarter more than the samples, and 7,200 for what it holds.
 const outBytesFor = (samples: number) => Math.ceil(1.25 * samples) + 7_200
@@ -70,7 +70,7 @@ const openLame = () => {
   const flush = library.func("int lame_encode_flush(void *, _Out_ uint8_t *, int)")
   const close = library.func("int lame_close(void *)")
   return {
-    /** As ffmpeg opens it for the arguments of the same plan, so that both write the same bytes. */
+    /** Opened as ffmpeg does for the arguments of the same plan, so that both write the same bytes. */
     open: (hz: number, kbps: number): unknown => {
       const lame: unknown = init()
       settings.channels(lame, 1)
@@ -103,7 +103,7 @@ interface Room {
 
 interface Encoder {
   readonly lame: unknown
-  /** A thread is in the library with it. */
+  /** A thread is using it in the library. */
   isAtWork: boolean
   isClosed: boolean
 }
@@ -112,7 +112,7 @@ const tell = (message: FromLame) => void process.send?.(message)
 
 type Piece = Extract<ToLame, { readonly kind: "encode" }>
 
-/** A piece for a listener who hears something. */
+/** A piece for a listener that is already playing. */
 interface Other {
   readonly message: ToLame
   /** When its listener falls silent without it. */
@@ -120,18 +120,18 @@ interface Other {
   readonly heldUntilMs: number
 }
 
-/** Each encoder has one message here at most, and its `close`, for it is fed again when it has answered. */
+/** Each encoder has at most one message here, plus its `close`, because it is fed again only once it has answered. */
 interface Serving {
   readonly lame: Lame
   readonly encoders: Map<number, Encoder>
   readonly urgent: Array<ToLame>
-  /** In the order in which they are due. */
+  /** In due order. */
   readonly others: Array<Other>
   /** Encoders whose listener awaits first audio, and since when. */
   readonly awaiting: Map<number, number>
   othersAtWork: number
   heldTimer: ReturnType<typeof setTimeout> | undefined
-  /** One for each processor: the library works in threads, while this one reads the next message. */
+  /** One per processor: the library works in threads, while this thread reads the next message. */
   readonly rooms: Array<Room>
 }
 
@@ -167,7 +167,7 @@ const receive = ({ others, awaiting, urgent }: Serving, message: ToLame) => {
 
 const isForListener = (message: ToLame): message is Piece => message.kind === "encode" && !message.isUrgent
 
-/** Begins as much as there are processors. */
+/** Starts as much work as there are processors. */
 const work = (serving: Serving) => {
   const { rooms, urgent } = serving
   for (let room = rooms.pop(); room !== undefined; room = rooms.pop()) {
@@ -200,7 +200,7 @@ const hold = (serving: Serving, heldMs: number): undefined => {
   }, Math.ceil(heldMs))
 }
 
-/** False when there is nothing to wait for. */
+/** False if there is nothing to wait for. */
 const begin = (serving: Serving, message: ToLame, room: Room): boolean => {
   const { encoders, lame } = serving
   const { id } = message
@@ -230,7 +230,7 @@ const begin = (serving: Serving, message: ToLame, room: Room): boolean => {
   }
 }
 
-/** Not in a thread: opening is most of it, and fills tables that all encoders share. */
+/** Not in a thread: opening is most of the work, and fills tables that all encoders share. */
 const open = ({ encoders, lame }: Serving, message: Extract<ToLame, { readonly kind: "open" }>, room: Room) => {
   const { hz, id, kbps, prime } = message
   const opened = lame.open(hz, kbps)
@@ -248,7 +248,7 @@ const fail = (serving: Serving, id: number, error: unknown) => {
   tell({ kind: "failed", id, detail: error instanceof Error ? error.message : String(error) })
 }
 
-/** Not before the library has come out of it. */
+/** Not before the library has returned from it. */
 const close = ({ encoders, lame }: Serving, id: number) => {
   const encoder = encoders.get(id)
   encoders.delete(id)
@@ -259,7 +259,7 @@ const close = ({ encoders, lame }: Serving, id: number) => {
 
 const roomFor = (): Room => ({ pcm: new Int16Array(0), out: new Uint8Array(outBytesFor(0)) })
 
-/** In memory of our own, which is aligned as the bytes of a message need not be. */
+/** In memory of our own, which is aligned; the bytes of a message need not be. */
 const samplesOf = (bytes: Uint8Array, room: Room) => {
   const length = bytes.length / Int16Array.BYTES_PER_ELEMENT
   if (room.pcm.length < length) {
@@ -270,7 +270,7 @@ const samplesOf = (bytes: Uint8Array, room: Room) => {
   return room.pcm.subarray(0, length)
 }
 
-// Ctrl-C reaches the whole group: answers that are being drained still need their encoders.
+// Ctrl-C reaches the entire group: answers that are being drained still need their encoders.
 process.on("SIGINT", () => {})
 process.on("SIGTERM", () => {})
 process.on("disconnect", () => process.exit(0))

@@ -1,12 +1,15 @@
 /**
- * A lossy encoder encodes answer after answer: one ffmpeg, or one of those that share a process. Between two of them it is fed silence, which pushes
- * out the last frames of the one and is the run-up of the other. Frames are counted, so each answer gets exactly its
- * own, and the silence is long enough that no answer affects the next. A start of ffmpeg costs 60 ms of a processor,
- * this costs four. An encoder that did not deliver its last answer to the end, to the frame, is not used again. Opus in
- * Ogg, whose pages carry positions, and AAC, whose rate control never forgets, end after one answer.
+ *
+ * A lossy encoder encodes answer after answer: one ffmpeg, or one of those that share a process. Between two answers it
+ * is fed silence, which pushes out the last frames of one and is the run-up of the next. Frames are counted, so each
+ * answer gets exactly its own, and the silence is long enough that no answer affects the next. A start of ffmpeg costs
+ * 60 ms of a processor, this costs four. An encoder that did not deliver its last answer completely, to the frame, is
+ * not reused. Opus in Ogg, whose pages carry positions, and AAC, whose rate control never forgets, end after one
+ * answer.
  *
  * It is fed at most two seconds ahead of the reader: its pipes would hold a minute of mp3, and the client's pace should
  * reach the source of the PCM.
+ *
  */
 import { Effect, Latch } from "effect"
 import type { EncoderPlan } from "./plan.ts"
@@ -16,9 +19,9 @@ import { type FfmpegOptions, startFfmpeg } from "./ffmpeg-process.ts"
 import { type FrameCutter, makeFrameCutter } from "./frames.ts"
 import type { LameProcesses } from "./lame-process.ts"
 
-/** Whom a piece is for; asked when it may be fed. */
+/** The listener of a piece; queried when it can be fed. */
 interface PieceListener {
-  /** The sound that it has and has not played yet. */
+  /** The audio that it has received and not played yet. */
   readonly bufferedMs: () => number
   readonly isHeard: () => boolean
 }
@@ -33,18 +36,18 @@ export interface LossyEncoder {
   readonly write: (pcm: Int16Array, listener: PieceListener) => Effect.Effect<void>
   /** Called when the answer is written. */
   readonly finish: Effect.Effect<void>
-  /** Whole frames of this answer; null when it has them all. */
+  /** Whole frames of this answer; null once it has them all. */
   readonly read: Effect.Effect<Uint8Array | null, FfmpegMissing | EncoderFailed>
-  /** Samples of all answers since the process began, in the encoder's rate: silence between them is none of theirs. */
+  /** Samples of all answers since the process started, at the encoder's rate, without the silence between them. */
   readonly encodedSamples: () => number
   readonly isReusable: () => boolean
 }
 
-// More than any encoder looks ahead, so that none starves while it waits for more.
+// More than any encoder's look-ahead, so that none starves while it waits for more.
 const aheadSecondsMax = 2
 // A leak in an encoder process lasts no longer than this many answers.
 const answersMax = 500
-// An encoder of an unknown version may look further ahead than the silence reaches: then its input is ended.
+// An encoder of an unknown version may look further ahead than the silence reaches: then its input is closed.
 const lastFramesWithin = "500 millis"
 
 export const startLossyEncoder = Effect.fnUntraced(function* (
@@ -60,7 +63,7 @@ interface Encoding {
   readonly plan: EncoderPlan
   readonly process: EncoderProcess
   readonly cutter: FrameCutter
-  /** Open while the encoder may be fed further ahead of the reader. */
+  /** Open while the encoder can be fed further ahead of the reader. */
   readonly mayFeed: Latch.Latch
   fed: number
   answers: number

@@ -1,9 +1,12 @@
 /**
- * How ffmpeg, or libmp3lame in its place, encodes a format, and how its output is changed so that decoders play it without the encoder's delay.
- * Silence is fed ahead of every mp3 and aac answer: it opens the encoder and fills its look-ahead while the process
- * waits. The frames of that silence are left out, so the first real samples come out within a millisecond.
  *
- * Never `-fflags nobuffer`: it throws away the input of the probing, the first 43 ms of every answer.
+ * How ffmpeg, or libmp3lame in its place, encodes a format, and how its output is changed so that decoders play it
+ * without the encoder's delay. Silence is fed ahead of every mp3 and aac answer: it opens the encoder and fills its
+ * look-ahead while the process waits. The frames of that silence are dropped, so the first real samples come out within
+ * a millisecond.
+ *
+ * Never `-fflags nobuffer`: it discards the input of the probing, the first 43 ms of every answer.
+ *
  */
 import { aacFrameSamples, adtsShape, type FrameShape, mp3Shape, oggOpusShape } from "./frames.ts"
 import { type AudioFormat, mp3FrameSamples } from "../formats.ts"
@@ -11,39 +14,39 @@ import { type AudioFormat, mp3FrameSamples } from "../formats.ts"
 export type LossyCodec = "mp3" | "opus" | "aac"
 
 export interface EncoderPlan {
-  /** Processes with the same key are alike. */
+  /** Processes with the same key are interchangeable. */
   readonly key: string
   readonly arguments: ReadonlyArray<string>
   readonly rateHz: number
   /** Silence fed ahead, in samples of `rateHz`. */
   readonly primeSamples: number
   /**
-   * Silence fed after each answer, at least: enough to push out its last frame and to forget its content, so that the
-   * same PCM becomes the same bytes whatever was encoded before. 0 where a process serves only one.
+   * The minimum silence fed after each answer: enough to push out its last frame and to forget its content, so that the
+   * same PCM becomes the same bytes whatever was encoded before. 0 if a process serves only one.
    */
   readonly pauseSamples: number
-  /** The pause is lengthened until all samples since the start are a whole number of these. */
+  /** The pause is lengthened until all samples since the start are a whole multiple of this. */
   readonly periodSamples: number
   /** How many frames belong to the samples before an answer. */
   readonly framesBefore: (samples: number) => number
   /** How many frames an answer of that many samples has. */
   readonly framesOf: (samples: number) => number
   readonly shape: FrameShape
-  /** The bit rate at which libmp3lame writes the same bytes; null where it is another codec. */
+  /** The bit rate at which libmp3lame writes the same bytes; null for another codec. */
   readonly lameKbps: number | null
-  /** The delay that the info frame of an mp3 answer announces; else null. */
+  /** The delay that the info frame of an mp3 answer announces; otherwise null. */
   readonly infoDelaySamples: number | null
 }
 
 // LAME's own delay and the decoder's.
 const mp3DelaySamples = 576 + 529
-// The announced delay is a whole number of frames, one of MPEG-1 or two of MPEG-2, so that the remainder is one too; the
-// difference is silence.
+// The announced delay is a whole number of frames, one of MPEG-1 or two of MPEG-2, so that the remainder is one too;
+// the difference is silence.
 const mp3DelayAnnounced = 1_152
 const mp3RunUp = mp3DelayAnnounced - mp3DelaySamples
-// At 22,050 and 44,100 Hz a frame is no whole number of bytes: the pattern of longer frames repeats after this many.
+// At 22,050 and 44,100 Hz a frame is not a whole number of bytes: the pattern of longer frames repeats after this many.
 const mp3PeriodFrames = 49
-// LAME needs two seconds of silence to reach its first state again, at 0.04 ms of a processor a frame.
+// LAME needs two seconds of silence to return to its initial state, at 0.04 ms of a processor a frame.
 const mp3PauseFrames = 80
 const mp3PrimeFrames = 2 * mp3PeriodFrames
 const decoderDelaySamples = 529
@@ -87,8 +90,8 @@ const codecPlans: Readonly<Record<LossyCodec, (rateHz: number) => CodecPlan>> = 
   }),
   opus: () => ({
     defaultKbps: 48,
-    // A third of the work of the default level 10; no listener hears the difference in speech. The serial number of a
-    // stream would be a random one.
+    // A third of the work of the default level 10; no listener hears the difference in speech. By default the serial
+    // number of a stream would be random.
     arguments: words(
       "-c:a libopus -frame_duration 20 -compression_level 5 -page_duration 20000 -fflags +bitexact -f ogg"
     ),

@@ -15,11 +15,11 @@ import { makeIdleEncoders } from "./idle.ts"
 import { encoderFailures, encodersRunning } from "./metrics.ts"
 
 export interface FfmpegPoolOptions extends FfmpegOptions, LameOptions {
-  /** Encoders at work and idle ones together. */
+  /** Encoders in use and idle ones together. */
   readonly processesMax: number
   /** How long a request waits for an encoder. */
   readonly waitMsMax: number
-  /** How many requests may wait at once. */
+  /** How many requests can wait at once. */
   readonly waitingMax: number
   /** Idle encoders of one kind, at most. */
   readonly depthMax: number

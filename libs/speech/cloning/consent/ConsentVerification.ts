@@ -1,7 +1,7 @@
 /**
  * Whether a recording is the consent it claims to be: the phrase was read, and by the speaker of the sample. Both
- * recordings are judged first, then the phrase, then the speaker, cheapest refusal first. Bounded in the number at
- * once, the number waiting, and the time of each. Nothing is stored here; the caller keeps the evidence.
+ * recordings are judged first, then the phrase, then the speaker, cheapest check first. Bounded in the number at once,
+ * the number waiting, and the time of each. Nothing is stored here; the caller keeps the evidence.
  */
 import { Context, Effect, Layer, Option, Semaphore } from "effect"
 import { judgeRecording, type Recording, type RecordingLimits, type RecordingUnusable } from "#speech/audio"
@@ -115,7 +115,7 @@ export class ConsentVerification extends Context.Service<
       })
     )
 
-  /** Has the checks that the configuration names. Fails only for a speaker model that cannot be used. */
+  /** Has the checks that the configuration names. Fails only for an unusable speaker model. */
   static readonly layer = (section: Section) =>
     ConsentVerification.layerNoDeps(section).pipe(
       Layer.provide([pocketsphinxLayer(section), speakerCheckLayer(section)])
@@ -137,7 +137,7 @@ const outcomeOf = {
 
 /**
  * How many words of the phrase were heard: the length of the longest common subsequence, that is words in order,
- * whatever stands between them.
+ * whatever is between them.
  */
 export const phraseWordsMatched = (phrase: ReadonlyArray<string>, heard: ReadonlyArray<string>): number => {
   let before = phrase.map(() => 0)

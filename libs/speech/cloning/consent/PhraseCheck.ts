@@ -1,7 +1,7 @@
 /**
  * The phrase that a speaker reads to consent, and the check that it was read. pocketsphinx hears which words of the
- * list were spoken after the agreement: it is small, offline, English, and good at exactly this, hearing the words of a
- * known list. One contained process per recording; its files are in a folder of their own that goes with it.
+ * list were spoken after the agreement: it is small, offline, English, and good at exactly this, recognizing the words
+ * of a known list. One contained process per recording; its files are in a folder of their own that is removed with it.
  */
 import { randomInt } from "node:crypto"
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
@@ -20,7 +20,7 @@ const carrierSentences = ["i agree to have my voice cloned", "my words are"] as 
 
 /**
  * The phrase that a speaker reads to consent: an agreement, then five words of a fixed list. The list has common words
- * of two and more syllables that sound unlike each other and stand in the recogniser's dictionary. 50 words give 254
+ * of two or more syllables that sound unlike each other and are in the recognizer's dictionary. 50 words give 254
  * million phrases, so a recording made for one challenge does not answer another.
  */
 export const phraseWordList: ReadonlyArray<string> = [
@@ -76,7 +76,7 @@ export const phraseWordList: ReadonlyArray<string> = [
   "window"
 ]
 
-/** Five different random words; `below` returns a whole number from 0 up to, not including, its argument. */
+/** Five different random words; `below` returns a whole number from 0 up to, but not including, its argument. */
 export const makePhrase = (below: (bound: number) => number): ConsentPhrase => {
   const left = [...phraseWordList]
   const words = Array.from({ length: phraseWordsAsked }, () => left.splice(below(left.length), 1).join(""))
@@ -89,9 +89,9 @@ export const newPhrase: Effect.Effect<ConsentPhrase> = Effect.sync(() => makePhr
 export class PhraseCheck extends Context.Service<
   PhraseCheck,
   {
-    /** The recogniser, for the evidence. */
+    /** The recognizer, for the evidence. */
     readonly engine: string
-    /** The words of the list in the order in which they were heard; none when the agreement was not heard. */
+    /** The words of the list in the order in which they were heard; none if the agreement was not heard. */
     readonly hear: (recording: Recording) => Effect.Effect<ReadonlyArray<string>, VerificationUnavailable>
   }
 >()("starling/speech/PhraseCheck") {}
@@ -157,7 +157,7 @@ const parameters = ({ PocketsphinxModelFolder }: Section, folder: string) =>
     samprate: `${recordingHz}`,
     hyp: join(folder, "heard"),
     logfn: "/dev/null",
-    // Wider than the defaults: two more words of 300 are heard, in a third more time.
+    // Wider than the defaults: two more words of 300 are recognized, in a third more time.
     beam: "1e-80",
     wbeam: "1e-60",
     pbeam: "1e-80"
@@ -205,9 +205,9 @@ const denials = ["do not agree", "don't agree", "never agree", "disagree", "refu
 )
 
 /**
- * The grammar of the recogniser. The recogniser bends all that it hears into the grammar, so the grammar also holds
- * what must not pass: any word of the list in every place, so that another phrase is heard as other words; and openings
- * that deny the agreement or leave it out, so that these are not heard as the agreement.
+ * The grammar of the recognizer. The recognizer bends all that it hears into the grammar, so the grammar also contains
+ * what must not pass: any word of the list in every position, so that another phrase is heard as other words; and
+ * openings that deny the agreement or omit it, so that these are not heard as the agreement.
  */
 export const phraseGrammar = (): string => {
   const words = Array.from({ length: phraseWordsAsked }, () => "<word>").join(" ")
@@ -221,7 +221,7 @@ export const phraseGrammar = (): string => {
   ].join("\n")
 }
 
-/** The words of the list in the recognised text; none when it does not open with the agreement. */
+/** The words of the list in the recognized text; none if it does not open with the agreement. */
 export const wordsHeard = (hypothesis: string): ReadonlyArray<string> => {
   const heard = hypothesis.trim()
   return heard.startsWith(`${carrier} `) ? heard.split(" ").filter((word) => listed.has(word)) : []
@@ -239,7 +239,7 @@ export const phraseDictionary = (dictionary: string): string =>
     .join("\n")
     .concat("\n")
 
-/** The words that a dictionary, whole or cut down, lacks; a grammar with one of them cannot be used. */
+/** The words that a dictionary, complete or reduced, lacks; a grammar with one of them cannot be used. */
 export const wordsMissing = (dictionary: string): ReadonlyArray<string> => {
   const known = new Set(dictionary.split("\n").map((line) => line.split(/[ (]/u, 1)[0]))
   return [...spoken].filter((word) => !known.has(word))

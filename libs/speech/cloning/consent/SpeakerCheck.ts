@@ -1,6 +1,6 @@
 /**
  * The distance of two voices: by the shape of the vocal tract, which needs no model and is weak, or by the operator's
- * model, which is strong. A model that cannot be used stops the start.
+ * model, which is strong. An unusable model stops the start.
  */
 import { join } from "node:path"
 import { Context, Deferred, Effect, Layer } from "effect"
@@ -25,7 +25,7 @@ export class SpeakerCheck extends Context.Service<
 
 type Section = VoiceCloning
 
-/** The check that the configuration names. Fails only for a model that cannot be used. */
+/** The check that the configuration names. Fails only for an unusable model. */
 export const speakerCheckLayer = (section: Section) =>
   section.SpeakerModelFolder === "" ? gaussianLayer(section) : embeddingLayer(section)
 
@@ -72,7 +72,7 @@ const probe = Effect.fnUntraced(function* (folder: string, model: string) {
   if (detail !== null) return yield* new SpeakerModelUnusable({ folder, detail })
 })
 
-/** Why a speaker model could not be tried, for the operator; null when it could. */
+/** Why a speaker model could not be tried, for the operator; null if it could. */
 export const modelFault = ({ ending, exitCode, stderr }: ContainedRun): string | null => {
   if (ending === "ended" && exitCode === 0) return null
   if (/Cannot find (?:module|package) 'sherpa-onnx/u.test(stderr)) {
@@ -100,9 +100,9 @@ interface Live {
 }
 
 /**
- * A thread that measures distances, as the check sees it: started with its scope where it has a model, else by the first
- * question; used by many fibers, ended with its scope. A thread that dies or hangs fails its open questions and is
- * started anew for the next one.
+ * A thread that measures distances: with a model it starts with its scope, without one at the first question. Many
+ * fibers use it; it ends with its scope. A thread that dies or hangs fails its open questions and is restarted for the
+ * next one.
  */
 export const openSpeakerThread = Effect.fn("openSpeakerThread")(function* (options: SpeakerThreadOptions) {
   let live: Live | undefined
@@ -116,7 +116,7 @@ export const openSpeakerThread = Effect.fn("openSpeakerThread")(function* (optio
     }))
     return Effect.as(Deferred.await(current.ready), current)
   })
-  // A model's faults are told at the start; without one the thread takes less time than the check before it.
+  // A model's faults are reported at startup; without one the thread takes less time than the check before it.
   if (options.model !== "") yield* thread
 
   const ask = Effect.fn("SpeakerCheck.distance")(function* (one: Recording, other: Recording) {

@@ -44,7 +44,7 @@ export class SpeakerMismatch extends Schema.TaggedError<SpeakerMismatch>()("Spea
   }
 }
 
-/** `missing` does not pass by itself; `busy` and `failed` may. */
+/** `missing` is permanent; `busy` and `failed` can pass. */
 export class VerificationUnavailable extends Schema.TaggedError<VerificationUnavailable>()("VerificationUnavailable", {
   stage: Schema.Literals(["phrase", "speaker", "verification"]),
   reason: Schema.Literals(["missing", "busy", "timeout", "failed"]),

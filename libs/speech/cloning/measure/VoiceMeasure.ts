@@ -1,6 +1,7 @@
 /**
  * Measures samples in threads of their own, because half a second of computing would make every stream of the process
- * stutter. At most two run at once, some wait, further callers are told to come back; one that takes long is given up.
+ * stutter. At most two run at once, some wait, and further callers are told to come back; one that takes too long is
+ * abandoned.
  */
 import { Worker } from "node:worker_threads"
 import { Context, Effect, Exit, Layer, Option, Schema, Semaphore } from "effect"
@@ -10,7 +11,7 @@ import { defineCounter, Metrics } from "#runtime"
 import type { MeasureOrder } from "./thread.ts"
 import { type Measured, voicedSecondsMin } from "./measure-voice.ts"
 
-// Both cores of a small machine at most: a caller that creates a voice waits for other things too.
+// At most both cores of a small machine: a caller that creates a voice waits for other things too.
 const atOnceMax = 2
 // A second each: the last of them still answers within ten.
 const waitingMax = 16
@@ -18,7 +19,7 @@ const waitingMax = 16
 const measureMsMax = 20_000
 const retryAfterSeconds = 5
 
-/** The sender of the sample learns of it. */
+/** Reported to the sender of the sample. */
 export class TooLittleVoice extends Schema.TaggedError<TooLittleVoice>()("TooLittleVoice", {
   voicedSeconds: Schema.Finite,
   voicedSecondsMin: Schema.Finite
@@ -98,7 +99,7 @@ const outcomeOf = (exit: Exit.Exit<VoiceTraits, TooLittleVoice | VoiceMeasureUna
   return failed ? "too_little_voice" : "unavailable"
 }
 
-/** A thread that is given up ends at once: it only computes, and touches nothing. */
+/** An abandoned thread ends at once: it only computes, and touches nothing. */
 const inThread = (order: MeasureOrder) =>
   Effect.callback<Measured, VoiceMeasureUnavailable>((resume) => {
     const worker = new Worker(new URL("./thread.ts", import.meta.url), {

@@ -1,5 +1,5 @@
 /**
- * The average shape of a vocal tract, and how far its formants lie from those of espeak's own voice. The shape is the
+ * The average shape of a vocal tract, and how far its formants are from those of espeak's own voice. The shape is the
  * spectral envelope of each voiced stretch, by linear prediction, and the mean of all of them in decibels, on a scale
  * on which a factor of frequency is a step to the side. Pure.
  */
@@ -13,7 +13,7 @@ const order = 12
 const windowSeconds = 0.03
 const emphasis = 0.97
 const belowLoudDb = 15
-/** More stretches than this, evenly taken, change nothing. */
+/** More stretches than this, evenly sampled, change nothing. */
 const framesMax = 800
 
 /** The points of the envelope: from `lowestHz` up, each higher by `stepRatio`. */
@@ -53,7 +53,7 @@ const predictor = (window: Float64Array) => {
     for (let at = lag; at < window.length; at++) sum += (window[at] ?? 0) * (window[at - lag] ?? 0)
     return sum
   })
-  // A little noise, so that silence has a result too.
+  // A little noise, so that silence also has a result.
   let rest = (correlation[0] ?? 0) * 1.0001 + 1
   let coefficients = new Float64Array(order + 1)
   coefficients[0] = 1
@@ -70,7 +70,7 @@ const predictor = (window: Float64Array) => {
   return { coefficients, rest }
 }
 
-/** Cosine and sine of every coefficient's place at every point of the grid. */
+/** Cosine and sine of every coefficient's position at every point of the grid. */
 const turns = Array.from({ length: envelopeGrid.points }, (_, point) => {
   const angle = (2 * Math.PI * envelopeGrid.lowestHz * envelopeGrid.stepRatio ** point) / envelopeHz
   const places = Array.from({ length: order + 1 }, (_place, at) => at * angle)
@@ -98,16 +98,16 @@ const reference = [
 ]
 
 const scalePercent = { min: 75, max: 135, step: 0.5 }
-/** The more usual of two shifts that fit about equally wins: one formant may lie well upon another's neighbour. */
+/** Of two shifts that fit about equally well the more usual one wins: a formant can match the neighbour of another. */
 const rarity = 2
-/** Below lies the voice itself, above the part that telephones leave out. */
+/** Below this range lies the voice itself, above it the part that telephones cut off. */
 const comparedHz = { from: 300, to: 3_900 }
 
 /**
- * The formants of a vocal tract in percent of those of espeak's own voice: the shift that lays one average envelope
- * best upon the other. The tilt of a microphone or of a way of speaking is removed first, and no formant needs to be
- * told from its neighbour. The reference speaks English, but its average over sentences of German, Spanish, French,
- * Italian and Portuguese comes out within 1 %.
+ * The formants of a vocal tract in percent of those of espeak's own voice: the shift that best aligns one average
+ * envelope with the other. The tilt of a microphone or of a way of speaking is removed first, and formants need not be
+ * distinguished from their neighbours. The reference speaks English, but its average over sentences of German, Spanish,
+ * French, Italian and Portuguese comes out within 1 %.
  */
 export const formantScale = (envelope: ArrayLike<number>): number => {
   let [best, bestPercent] = [Number.NEGATIVE_INFINITY, 100]
@@ -128,7 +128,7 @@ const at = (values: ArrayLike<number>, point: number) => {
 
 const correlation = (envelope: ArrayLike<number>, factor: number) => {
   const shift = pointOf(envelopeGrid.lowestHz * factor)
-  // Both envelopes must cover the whole compared range.
+  // Both envelopes must cover the entire compared range.
   const from = Math.max(pointOf(comparedHz.from), shift)
   const to = Math.min(pointOf(comparedHz.to), envelopeGrid.points - 1, envelopeGrid.points - 1 + shift)
   const points = Array.from({ length: Math.floor((to - from) * 2) }, (_, step) => from + step / 2)
@@ -139,7 +139,7 @@ const correlation = (envelope: ArrayLike<number>, factor: number) => {
   return product(ours, theirs) / Math.sqrt(product(ours, ours) * product(theirs, theirs) + 1e-9)
 }
 
-/** The rest over a straight line. */
+/** The residual over a straight line. */
 const withoutTilt = (values: ReadonlyArray<number>): ReadonlyArray<number> => {
   const middle = (values.length - 1) / 2
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length

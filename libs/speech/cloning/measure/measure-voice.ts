@@ -46,11 +46,11 @@ const speechLevel = (pcm: Int16Array, rateHz: number) => {
 }
 
 const windowSeconds = 0.04
-/** A peak lower than this below the loud parts is no syllable. */
+/** A peak more than this below the loud parts is not a syllable. */
 const belowLoudDb = 25
 /** How far the loudness must have fallen between two syllables. */
 const dipDb = 2
-/** A silence of at least this length is a pause and no part of the speech. */
+/** A silence of at least this length is a pause and not part of the speech. */
 const pauseSeconds = 0.25
 
 interface Articulation {
@@ -72,7 +72,7 @@ export const countSyllables = (pcm: Int16Array, hz: number, track: Float64Array)
   for (const [frame, level] of levels.entries()) {
     if (isRising ? level > extreme : level < extreme) [extreme, extremeAt] = [level, frame]
     if (Math.abs(level - extreme) < dipDb) continue
-    // The loudness turned: behind lies a dip, or a peak, which counts if it was loud enough and voiced.
+    // The loudness turned: behind it is a dip, or a peak, which counts if it was loud enough and voiced.
     if (isRising && extreme > threshold && isVoicedAround(track, extremeAt)) syllables += 1
     isRising = !isRising
     ;[extreme, extremeAt] = [level, frame]

@@ -1,27 +1,27 @@
 /**
  * The pitch of a voice, every ten milliseconds: the lag at which the signal differs least from itself (the difference
- * function of YIN, de Cheveigné and Kawahara 2002). Where several lags do almost equally well the shortest counts, so
- * that two periods are not taken for one. A second pass searches only around the median of the first, which corrects
- * octaves that noise shifted. Pure.
+ * function of YIN, de Cheveigné and Kawahara 2002). If several lags do almost equally well the shortest counts, so that
+ * two periods are not taken for one. A second pass searches only around the median of the first, which corrects octaves
+ * that noise shifted. Pure.
  */
 import { resample } from "#speech/audio/resample"
 
 const pitchHz = { min: 50, max: 500 }
 const windowSeconds = 0.025
-/** Of which a frame's window and the step to the next frame are whole numbers: what two frames share is added up once. */
+/** A frame's window and the step to the next frame are multiples of this: what two frames share is added up once. */
 const blockSeconds = 0.005
 /** How much a voiced stretch may differ from itself after a period: 0 is a tone, 1 is noise. */
 const differenceMax = 0.4
 /** How much deeper another dip must be to count instead of an earlier one. */
 const clearlyDeeper = 0.07
-/** A whole frame further below the loud parts than this is breath or room. */
+/** An entire frame further below the loud parts than this is breath or room. */
 const belowLoudDb = 30
 /** The second pass looks this far around the median. */
 const octaveMargin = 1.8
 /** Shorter than this is a click. */
 const runFramesMin = 4
 
-/** Hz of each frame, NaN where nothing is voiced. */
+/** Hz of each frame, NaN if not voiced. */
 export const pitchTrack = (pcm: Int16Array, hz: number): Float64Array => {
   const samples = resample(pcm, hz, voiceHz)
   const levels = frameLevels(samples, voiceHz, windowSeconds)
@@ -39,7 +39,7 @@ export const pitchTrack = (pcm: Int16Array, hz: number): Float64Array => {
 
 export const isVoiced = (pitch: number): boolean => !Number.isNaN(pitch)
 
-/** What a frame tells of its period: a dip does not depend on the range of lags in which one looks for it. */
+/** What a frame reveals about its period: a dip does not depend on the range of lags searched. */
 interface FrameDips {
   readonly dips: ReadonlyArray<Dip>
   /** The longest lag for which there are samples. */
@@ -90,12 +90,12 @@ const dipAt = (differences: Float64Array, lag: number): Dip | undefined => {
 }
 
 /**
- * For each lag: the difference at that lag, divided by the mean difference of all shorter lags. The numbers hold until
- * the next call. Sums of squares of whole numbers are exact in any order.
+ * For each lag: the difference at that lag, divided by the mean difference of all shorter lags. The numbers are valid
+ * until the next call. Sums of squares of whole numbers are exact in any order.
  */
 const makeDifferences = (samples: Int16Array, window: number, lags: number) => {
   const block = Math.round(voiceHz * blockSeconds)
-  // No lag leads beyond their end.
+  // No lag reaches beyond their end.
   const padded = new Float64Array(samples.length + window + lags)
   padded.set(samples)
   const blocks = Array.from({ length: window / block }, () => ({ from: -1, differences: new Float64Array(lags + 1) }))
@@ -156,7 +156,10 @@ export const voiceHz = 8_000
 /** One frame begins every ten milliseconds. */
 export const hopSeconds = 0.01
 
-/** The first step of every measure of a voice: mean power of each frame in decibels relative to full scale; -100 for silence. */
+/**
+ * The first step of every measure of a voice: mean power of each frame in decibels relative to full scale; -100 for
+ * silence.
+ */
 export const frameLevels = (pcm: Int16Array, hz: number, windowSeconds: number): Float64Array => {
   const hop = Math.round(hz * hopSeconds)
   const window = Math.round(hz * windowSeconds)

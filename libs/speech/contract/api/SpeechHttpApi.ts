@@ -1,6 +1,6 @@
 /**
- * The whole speech API: every route with its shapes, scopes and refusals. Server, documents and clients follow it. It
- * stands apart from `#speech/contract`, because it loads HttpApi.
+ * The complete speech API: every route with its shapes, scopes and refusals. Server, documents and clients follow it.
+ * It is separate from `#speech/contract`, because it loads HttpApi.
  */
 import { Context, Effect } from "effect"
 import { HttpApi, HttpApiClient, OpenApi } from "effect/http-api"
@@ -20,7 +20,7 @@ export * from "./speech.ts"
 export * from "./voices.ts"
 export { speechErrorCodes, speechErrorType } from "./error-codes.ts"
 
-/** The date to which a caller is pinned that names none. */
+/** The date for a caller that names none. */
 export const newestVersion = "2026-09-13"
 
 export const SpeechHttpApi = HttpApi.make("speech")
@@ -44,6 +44,6 @@ interface ClientOptions {
 export const speechClient = (options: ClientOptions) =>
   Effect.flatMap(HttpClient.HttpClient, (httpClient) => speechClientOver(httpClient, options))
 
-/** Calls by this HTTP client, and fails as it does. */
+/** Calls through this HTTP client, and fails as it does. */
 export const speechClientOver = <E, R>(httpClient: HttpClient.HttpClient.With<E, R>, { url, token }: ClientOptions) =>
   Effect.provide(HttpApiClient.makeWith(SpeechHttpApi, { httpClient, baseUrl: url }), clientToken(token))

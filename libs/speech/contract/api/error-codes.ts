@@ -104,7 +104,7 @@ export const SpeechErrorEnvelope = Schema.Struct({
   })
 }).annotate({ identifier: "ErrorEnvelope" })
 
-/** `missing`: the codes of a path that names one thing, where there is no such thing. */
+/** `missing`: the codes of a path that names one thing that does not exist. */
 export const speechEndpoints = endpointsFor({
   table: speechErrorCodes,
   always: [

@@ -8,7 +8,7 @@ export const Input = Schema.String.check(Schema.isMinLength(1)).pipe(
   describe("Plain text, or SSML when it begins with `<speak>`. Emotion, pitch, rate and pauses are set through SSML.")
 )
 
-/** As OpenAI has it. */
+/** OpenAI's range. */
 export const speedRange = { minimum: 0.25, maximum: 4 } as const
 
 export const Speed = Schema.optionalKey(Schema.Finite.check(Schema.isBetween(speedRange))).pipe(

@@ -1,15 +1,15 @@
-/** Lexicons of a workspace: how words are to be spoken, and their routes. Field names are those of the wire. */
+/** Lexicons of a workspace: how words are spoken, and their routes. Field names are those of the wire. */
 import { Schema } from "effect"
 import { guarded, NullIsAbsent } from "#base/http"
 import { Count, describe, Timestamp } from "#base"
 import { speechEndpoints } from "./error-codes.ts"
 
-/** A segment of a path as it is. */
+/** A path segment without escaping. */
 export const LexiconName = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/u)).pipe(
   describe("Letters, digits, `-` and `_`, 64 at most.")
 )
 
-/** Of one request. */
+/** Per request. */
 export const lexiconsNamedMax = 8
 
 export const LexiconNames = Schema.optionalKey(
@@ -58,7 +58,7 @@ export interface LexiconList extends Schema.Schema.Type<typeof LexiconList> {}
 const path = "/v1/lexicons/:name"
 
 const { read, remove } = speechEndpoints("lexicon_not_found", "not_found")
-/** A name that is free is no fault. */
+/** An unused name is not an error. */
 const { put } = speechEndpoints("not_found")
 
 export const LexiconsGroup = guarded(

@@ -1,6 +1,6 @@
 /**
- * The live messages of ElevenLabs and of Cartesia, as far as they are followed, so that clients of either need only
- * another address. Further fields are taken and not followed.
+ * The live messages of ElevenLabs and of Cartesia, as far as they are supported, so that clients of either need only
+ * another address. Further fields are accepted and ignored.
  */
 import { Schema } from "effect"
 import { describe, text } from "#base"
@@ -19,13 +19,13 @@ export const ElevenLabsQuery = Schema.Struct({
   model_id: optional(Name),
   output_format: optional(Name),
   language_code: optional(Name),
-  // As Python's clients write it too.
+  // Python's clients write it with a capital.
   enable_ssml_parsing: optional(Schema.Literals(["true", "True", "false", "False"])).pipe(
     describe("Whether the text has elements of SSML, as `ssml` of our own messages.")
   )
 })
 
-/** A message of either route; only the one of several contexts has their ids. */
+/** A message of either route; only the one with several contexts has their ids. */
 export const ElevenLabsMessage = Schema.Struct({
   text: optional(Piece),
   context_id: optional(Name),

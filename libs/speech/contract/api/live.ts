@@ -19,11 +19,11 @@ export const liveLimits = {
   messageBytesMax: 65_536,
   /** UTF-16 units of one message. */
   textMax: 10_000,
-  /** UTF-16 units of a context that are not spoken yet; as long as a stream's whole input. */
+  /** UTF-16 units of a context that are not spoken yet; as long as a stream's entire input. */
   pendingTextMax: 20_000,
   /** UTF-16 units of a context: an hour of speech. Its marks are kept for a cancel. */
   contextTextMax: 50_000,
-  /** A conversation has one; an app that prepares answers some more. */
+  /** A conversation has one; an app that prepares answers has some more. */
   contextsMax: 8,
   /** Over all contexts of a connection: a model writes some hundred tokens a second at best. */
   messagesPerSecondMax: 500,
@@ -35,7 +35,7 @@ export const liveLimits = {
   maxWaitMsMax: 10_000
 } as const
 
-/** The codes of the close frames. Those below 4000 are of RFC 6455. */
+/** The codes of the close frames. Those below 4000 are from RFC 6455. */
 export const liveCloseCodes = {
   1000: "You closed it, or asked for it.",
   1001: "The process ends; connect again.",

@@ -1,14 +1,14 @@
 /**
- * OpenAI's dialect of `POST /v1/audio/speech`: its request, its events, and the fields by which a body is told from one
- * of our own. Its clients work unmodified.
+ * OpenAI's dialect of `POST /v1/audio/speech`: its request, its events, and the fields that distinguish its body from
+ * one of our own. Its clients work unmodified.
  */
 import { Schema } from "effect"
 import { Count, describe } from "#base"
 import { Base64, Input, Name, Speed } from "./fields.ts"
 
-/** UTF-16 units, as many as OpenAI takes: its clients cut their texts for it. */
+/** UTF-16 units, as many as OpenAI accepts: its clients cut their texts for that. */
 export const openAiInputMax = 4_096
-/** UTF-16 units, as OpenAI has it. */
+/** UTF-16 units, OpenAI's limit. */
 const instructionsMax = 4_096
 
 const responseFormats = ["mp3", "opus", "aac", "flac", "wav", "pcm"] as const
@@ -37,9 +37,9 @@ export const OpenAiSpeechRequest = Schema.Struct({
 }).annotate({ identifier: "OpenAiSpeechRequest" })
 export interface OpenAiSpeechRequest extends Schema.Schema.Type<typeof OpenAiSpeechRequest> {}
 
-/** Fields that OpenAI's requests alone have. */
+/** Fields that only OpenAI's requests have. */
 export const openAiFields = ["voice", "response_format", "stream_format", "instructions"] as const
-/** Fields that our own requests alone have. */
+/** Fields that only our own requests have. */
 export const ownFields = ["voice_id", "output_format", "audio_format", "language", "options", "lexicons"] as const
 
 /** The media type of each format, in OpenAI's words. */

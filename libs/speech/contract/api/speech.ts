@@ -1,5 +1,5 @@
 /**
- * Speech, as callers ask for it and get it, and its routes: a whole answer, a stream of bytes, a stream with speech
+ * Speech, as callers request and receive it, and its routes: a complete answer, a stream of bytes, a stream with speech
  * marks, a dialogue; and their models. Field names are those of the wire.
  */
 import { Schema } from "effect"
@@ -18,7 +18,7 @@ import { openAiMediaTypes } from "./openai.ts"
 export const speechInputMax = { answer: 2_000, stream: 20_000 } as const
 
 const VoiceId = Name.pipe(describe("The id of a voice, from the list of voices."))
-/** A language and a region, as in `en-US`; a bare language is taken as a range. */
+/** A language and a region, as in `en-US`; a bare language is treated as a range. */
 const Language = Schema.String.check(Schema.isPattern(/^[A-Za-z]{2,3}(-[A-Za-z]{2})?$/u))
 
 const SpeechOptions = Schema.Struct({

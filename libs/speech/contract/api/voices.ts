@@ -1,6 +1,6 @@
 /**
- * Voices, as callers list, clone and delete them, and their routes: the catalogue, the workspace's own, the consent by
- * which one is cloned.
+ * Voices, as callers list, clone and delete them, and their routes: the catalogue, the workspace's own, and the consent
+ * by which one is cloned.
  */
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
@@ -72,7 +72,7 @@ export const VoiceList = Schema.Struct({
 }).annotate({ identifier: "VoiceList" })
 export interface VoiceList extends Schema.Schema.Type<typeof VoiceList> {}
 
-/** Before version 2026-07-07 the voices were the whole answer. */
+/** Before version 2026-07-07 the voices were the entire answer. */
 const VoiceListOfAnyVersion = Schema.Union(
   [VoiceList, Schema.Array(Voice).annotate({ description: "For callers of old." })],
   { mode: "oneOf" }

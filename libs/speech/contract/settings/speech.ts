@@ -1,11 +1,11 @@
 /**
  * `SpeechApi`, `SpeechSequencer`, `SpeechSynthesizer`, `Audio` and `VoiceCloning`: how speech is served, cut into
- * chunks, synthesized and encoded, and which voices may be cloned.
+ * chunks, synthesized and encoded, and which voices can be cloned.
  */
 import { Schema } from "effect"
 import { AllowedOrigins, section, span, whole, withDefault } from "#base"
 
-/** A name of a vendor's for a name of ours. */
+/** Vendors' names mapped to ours. */
 const NameTable = Schema.Record(
   Schema.String.check(Schema.isBetweenLength(1, 128)),
   Schema.String.check(Schema.isBetweenLength(1, 128))

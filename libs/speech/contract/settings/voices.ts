@@ -1,4 +1,4 @@
-/** `Voices`: models and programs of the operator's whose voices join the catalogue. */
+/** `Voices`: the operator's models and programs whose voices join the catalogue. */
 import { Schema } from "effect"
 import { EnvironmentName, isName, optional, required, section, span, WebUrl, whole, withDefault } from "#base"
 

@@ -1,8 +1,8 @@
 /**
  * libespeak-ng with its voices, called synchronously: only for a thread that does nothing else. The library keeps its
- * state in globals, so each thread loads a copy of its own; the copy's file is removed as soon as it is loaded. The
- * flag for SSML is never set, because with it text could name files to be read. The library is never terminated,
- * because initializing it again hangs.
+ * state in globals, so each thread loads its own copy; the copy's file is removed as soon as it is loaded. The flag for
+ * SSML is never set, because with it text could name files to read. The library is never terminated, because
+ * initializing it again hangs.
  */
 import { copyFileSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -22,22 +22,22 @@ type EspeakCallback = (pcm: Int16Array, events: ReadonlyArray<EspeakEvent>) => b
 
 export interface Espeak {
   readonly hz: number
-  /** A language with an optional variant, "de+f2"; `more` are lines for the end of the voice's file. */
+  /** A language with an optional variant, "de+f2"; `more` are lines appended to the voice's file. */
   readonly setVoice: (name: string, more?: string) => boolean
   readonly setParameter: (parameter: keyof typeof parameters, value: number) => void
   /** The callback stops the synthesis by returning false. */
   readonly synthesize: (text: string, manner: EspeakManner, callback: EspeakCallback) => void
   /** Reads a clause into the list of phonemes, and speaks nothing. */
   readonly readClause: (text: string) => void
-  /** The phonemes of a whole text as IPA, with `^` inside what is one sound and spaces between words. */
+  /** The phonemes of an entire text as IPA, with `^` inside a single sound and spaces between words. */
   readonly phonemes: (text: string) => string
-  /** The same for text with espeak-ng's own names of phonemes, between [[ and ]]. */
+  /** The same for text with espeak-ng's own phoneme names, between [[ and ]]. */
   readonly soundsOf: (text: string) => string
 }
 
 interface EspeakManner {
   readonly endsWithPause: boolean
-  /** Text between [[ and ]] is espeak-ng's own names of phonemes. */
+  /** Text between [[ and ]] is espeak-ng's own phoneme names. */
   readonly hasPhonemes: boolean
 }
 
@@ -51,7 +51,7 @@ const doNotExit = 0x80_00
 const bufferMs = 50
 const eventBytes = 40
 const ipaTiedByCaret = 0x02 | 0x80 | (0x5e << 8)
-// A text has a clause for each of its marks; this is a guard against a library that reads no further.
+// A text has a clause for each of its punctuation marks; this guards against a library that reads no further.
 const clausesMax = 10_000
 const eventsPerCallbackMax = 10_000
 
@@ -69,7 +69,7 @@ export const openEspeak = (): Espeak => {
   if (hz <= 0) throw new MissingPart("the library found no voice data")
   let current: EspeakCallback = () => false
   const callback = (samples: bigint | null, count: number, events: bigint) => {
-    // The view is espeak's own buffer, which it fills again, so the samples are copied.
+    // The view is espeak's own buffer, which it refills, so the samples are copied.
     const pcm =
       count > 0 && samples !== null ? new Int16Array(koffi.view(samples, count * 2)).slice() : new Int16Array(0)
     return current(pcm, readEvents(events)) ? 0 : 1
@@ -113,7 +113,7 @@ export const openEspeak = (): Espeak => {
     },
     phonemes,
     soundsOf: (text) => {
-      // Only a synthesis sets the way in which text is read, and it stays set.
+      // Only a synthesis sets the mode in which text is read, and it stays set.
       synthesize(" ", { endsWithPause: false, hasPhonemes: true }, () => false)
       return phonemes(text)
     }
@@ -123,7 +123,7 @@ export const openEspeak = (): Espeak => {
 const loadCopy = (path: string) => {
   const folder = mkdtempSync(join(tmpdir(), "starling-espeak-"))
   try {
-    // The folder's random name makes the path unique, and a unique path is loaded as a library of its own.
+    // The folder's random name makes the path unique, and a unique path is loaded as a separate library.
     const copy = join(folder, "libespeak-ng.so")
     copyFileSync(path, copy)
     return loadLibrary(copy)
@@ -144,14 +144,14 @@ const readEvents = (events: bigint): ReadonlyArray<EspeakEvent> => {
   return read
 }
 
-/** The path of a voice's file by the voice's name, "de+f2"; `more` are lines for its end. */
+/** The path of a voice's file by the voice's name, "de+f2"; `more` are lines appended to it. */
 type VoiceFiles = (name: string, more: string) => string | undefined
 
 /**
- * The voices of espeak-ng, made so that they sound the same each time. Each voice's file is put together from the
- * installed ones, without the parts that depend on earlier speech: the flutter of the pitch, which goes on where it
- * stopped, and the breath, whose noise comes from the process' one random generator. Roughness is at most espeak-ng's
- * usual one, because the reset after a job finds only its periods of 2 and 4 cycles.
+ * The voices of espeak-ng, changed so that they sound the same each time. Each voice's file is assembled from the
+ * installed ones, without the parts that depend on earlier speech: the flutter of the pitch, which continues where it
+ * stopped, and the breath, whose noise comes from the process' single random generator. Roughness is at most
+ * espeak-ng's usual one, because the reset after a job finds only its periods of 2 and 4 cycles.
  */
 const makeVoiceFiles = (library: LibraryHandle): VoiceFiles => {
   const installed = findInstalled(library)
@@ -205,7 +205,7 @@ const findInstalled = (library: LibraryHandle) => {
 /** Reads byte for byte: not all of these files are UTF-8. */
 const read = (path: string) => readFileSync(path, "latin1")
 
-/** The path of a file that no longer has a name: it goes with the thread, however the thread ends. */
+/** The path of a file that no longer has a name: it is removed with the thread, however the thread ends. */
 const unnamedFile = (text: string): string => {
   const folder = mkdtempSync(join(tmpdir(), "starling-espeak-"))
   try {

@@ -1,9 +1,9 @@
 /**
- * A job spoken by espeak-ng: one call per piece, its style set before it. A piece ends with a pause when the job
- * ends with it or when its own text does; otherwise the next piece follows at once, as inside a sentence. Words with
- * phonemes are spoken by espeak-ng's own names for these, which it reads between [[ and ]]. The names differ from language
- * to language: "a" is the vowel of "cat" in American English and of "Katze" in German. So each language is asked how it
- * sounds each name, once, and the answers are turned round.
+ * A job spoken by espeak-ng: one call per piece, its style set before it. A piece ends with a pause if the job ends
+ * with it or if its own text does; otherwise the next piece follows at once, as inside a sentence. Words with phonemes
+ * are spoken by espeak-ng's own names for these, which it reads between [[ and ]]. The names differ between languages:
+ * "a" is the vowel of "cat" in American English and of "Katze" in German. So each language is asked once how each name
+ * sounds, and the answers are inverted.
  */
 import type { ChunkPiece, EngineVoice } from "#speech/contract"
 import type { EngineJob } from "../Engine.ts"
@@ -48,7 +48,7 @@ export const makeEspeakSpeaker = (espeak: Espeak): Speaker => {
   }
 }
 
-/** Each language's names of phonemes, found out once. That speaks, so the state before is brought back. */
+/** Each language's phoneme names, determined once. That speaks, so the previous state is restored. */
 const makePhonemes = (espeak: Espeak, reset: () => void) => {
   const known = new Map<string, ReadonlyMap<string, string>>()
   return (voice: string, ipa: string) => {
@@ -106,7 +106,7 @@ const speakPiece = (espeak: Espeak, { job, piece, text, index, begun }: PlacedPi
   return { samples, isComplete }
 }
 
-/** A piece as espeak-ng gets it, and the place in the piece of each code point of that. */
+/** A piece as espeak-ng gets it, and for each code point of that its position in the piece. */
 export interface EspeakText {
   readonly sent: string
   readonly starts: Uint32Array
@@ -120,8 +120,8 @@ const plainText = (text: string): EspeakText => ({
 })
 
 /**
- * Words with a pronunciation become espeak-ng's phonemes, all of which stand where the word does. The caller's own
- * brackets must not open any, so that only checked phonemes are read as such. Pure.
+ * Words with a pronunciation become espeak-ng's phonemes, all of them at the word's position. The caller's own brackets
+ * must not open any, so that only checked phonemes are read as such. Pure.
  */
 export const espeakText = (
   { text, pronunciations = [] }: Pick<ChunkPiece, "text" | "pronunciations">,
@@ -141,7 +141,7 @@ export const espeakText = (
     const spoken = phonemes(ipa)
     if (spoken === "" || from < at || to > text.length) continue
     addPlain(from)
-    // Only behind a space does espeak-ng count phonemes as a word.
+    // espeak-ng counts phonemes as a word only after a space.
     const word = /(?:^|\s)$/u.test(sent) ? spoken : ` ${spoken}`
     starts.push(...Array.from(word, () => from))
     sent += word
@@ -152,7 +152,7 @@ export const espeakText = (
   return { sent, starts: Uint32Array.from(starts), hasPhonemes: true }
 }
 
-/** The UTF-16 index at which each code point of the text begins, then the text's length. */
+/** The UTF-16 index at which each code point of the text starts, then the text's length. */
 export const codePointStarts = (text: string): Uint32Array => {
   const starts = new Uint32Array(text.length + 1)
   let [count, at] = [0, 0]
@@ -174,8 +174,8 @@ const rangeLift = 0.2
 type ManneredPiece = Pick<ChunkPiece, "ratePercent" | "pitchPercent" | "rangePercent">
 
 /**
- * From percentages to the parameters of espeak-ng, which has scales of its own: words per minute, and a pitch table of
- * two octaves around 50. Pitch and range are set together: espeak's table moves only the base of the voice, and a wider
+ * From percentages to the parameters of espeak-ng, which has its own scales: words per minute, and a pitch table of two
+ * octaves around 50. Pitch and range are set together: espeak's table moves only the base of the voice, and a wider
  * range lifts its middle, so both are compensated. Measured: within 4 % of the request.
  */
 export const espeakParameters = (voice: EngineVoice, piece: ManneredPiece) => {
@@ -195,10 +195,12 @@ export const espeakParameters = (voice: EngineVoice, piece: ManneredPiece) => {
 const within = (least: number, value: number, most: number) => Math.round(Math.max(least, Math.min(most, value)))
 
 const language = "it"
-/** A voice this high has few harmonics, and is made in a third of the time. */
+/** A voice this high has few harmonics, and takes a third of the time. */
 const high = "pitch 300 300\n"
 const rolled = "rra"
-/** More phonemes than the thousand that the list holds, in few words, because the list also keeps where words began. */
+/**
+ * More phonemes than the thousand that the list holds, in few words, because the list also records where words started.
+ */
 const everyPhoneme = `${"w".repeat(20)} `.repeat(8)
 const timesMax = 16
 
@@ -235,12 +237,12 @@ const makeReset = (espeak: Espeak): (() => void) => {
   return () => {
     prepare()
     for (let time = 0; time < timesMax && !firstSamples().equals(atFirst); time++);
-    // Comes last: text that was broken off leaves a character, which stands before this clause until a new text begins.
+    // Comes last: text that was broken off leaves a character, which precedes this clause until a new text starts.
     espeak.readClause(everyPhoneme)
   }
 }
 
-/** How espeak-ng's present voice sounds this text, as IPA; names between [[ and ]] are read as such. */
+/** How espeak-ng's current voice sounds this text, as IPA; names between [[ and ]] are read as such. */
 export type Sounds = (text: string) => string
 
 const consonants =
@@ -274,7 +276,8 @@ export const mnemonicsOf = (sounds: Sounds): ReadonlyMap<string, string> => {
     const [before, after] = [say(left.replace(/'$/u, "")), say(right.slice(1))]
     for (const name of all.split(" ")) note(between(say(left + name + right), before, after), name)
   }
-  // A language that draws r to the vowel before it has no other r there, and callers leave its length and its kind open.
+  // A language that merges r into the vowel before it has no other r there, and callers leave its length and its kind
+  // open.
   for (const [ipa, name] of [...names].filter(([symbols]) => /^\P{M}ː?ɹ$/u.test(symbols))) {
     for (const vowel of [ipa.charAt(0), `${ipa.charAt(0)}ː`]) {
       for (const r of "ɹr") if (!names.has(vowel + r)) names.set(vowel + r, name)

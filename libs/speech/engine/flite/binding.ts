@@ -1,9 +1,9 @@
 /**
  * libflite, utterance by utterance. Its plan (tokens, their words, the ends of their segments) is read before its first
  * sample; the samples stream. Style is set on the utterance and never on the voice, so that threads share voices. The
- * library keeps names of features by pointer, so they live as long as the process. The noise in its breath comes from
- * the C library's random numbers: they are seeded anew for each utterance, so that the same text becomes the same
- * samples, unless another engine draws from them at that very moment.
+ * library keeps feature names by pointer, so they live as long as the process. The noise in its breath comes from the C
+ * library's random numbers: they are reseeded for each utterance, so that the same text gives the same samples, unless
+ * another engine draws from them at that very moment.
  */
 import { dirname, join } from "node:path"
 import koffi, { type LibraryHandle } from "koffi"
@@ -23,7 +23,7 @@ export interface Flite {
 /** Spaces and the printable characters of ASCII. */
 export interface FliteText {
   readonly ascii: string
-  /** The phones of single tokens, in the order of the text. */
+  /** The phones of single tokens, in text order. */
   readonly tokens: ReadonlyArray<PhonesOfToken>
 }
 
@@ -81,7 +81,7 @@ export const openFlite = (): Flite => {
       const own = koffi.decode(utterance, "void *") as bigint
       setInputText(utterance, text.ascii)
       for (const [name, value] of Object.entries(features)) setFloat(own, lasting(name), value)
-      // Freed together with the utterance, so each utterance gets one of its own.
+      // Freed together with the utterance, so each utterance gets its own.
       const streaming = newStreaming() as bigint
       const settings = { least: samplesPerCallback, call: callback, utterance: null, item: null, own: null }
       koffi.encode(streaming, streamingType, settings)
@@ -116,7 +116,7 @@ const lasting = (name: string): bigint => {
 }
 
 interface PlannedWord {
-  /** The token of the text that the word speaks, as it stands there; several words may speak one. */
+  /** The token of the text that the word speaks, as written there; several words can speak one. */
   readonly token: string
   readonly isFirstOfToken: boolean
   readonly sample: number
@@ -132,7 +132,7 @@ const tokensMax = 2000
 const startPath = "R:SylStructure.daughter.daughter.R:Segment.p.end"
 const endPath = "R:SylStructure.daughtern.daughtern.R:Segment.end"
 
-/** Reads from a planned utterance which words speak which token of the text, and when each begins. */
+/** Reads from a planned utterance which words speak which token of the text, and when each starts. */
 const makeUtteranceReader = (library: LibraryHandle, hz: number): ((utterance: bigint) => Planned) => {
   const relation = library.func("void *utt_relation(void *, const char *)")
   const head = library.func("void *relation_head(void *)")
@@ -167,8 +167,8 @@ const makeUtteranceReader = (library: LibraryHandle, hz: number): ((utterance: b
 }
 
 /**
- * Sets the phones of tokens, which the library then takes in place of those that it finds for their words. Between the
- * two it tags words, and a function of our own may do that.
+ * Sets the phones of tokens, which the library then uses in place of those that it finds for their words. Between the
+ * two steps it tags words, and a function of our own can do that.
  */
 const makeTagger = (library: LibraryHandle) => {
   const functionValue = library.func("void *uttfunc_val(void *)")

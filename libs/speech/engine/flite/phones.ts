@@ -11,7 +11,7 @@ const names: ReadonlyMap<string, string> = new Map(
 )
 const vowels = new Set("aa ae ah ao aw ax ay eh er ey ih iy ow oy uh uw".split(" "))
 
-/** Canonical IPA as flite's phones; empty where it has no sound that flite knows. */
+/** Canonical IPA as flite's phones; empty if it has no sound that flite knows. */
 export const flitePhones = (ipa: string): string =>
   namedSounds(ipa, names)
     .flat()
@@ -19,7 +19,7 @@ export const flitePhones = (ipa: string): string =>
     .join(" ")
 
 export interface PhonesOfToken {
-  /** Where the token stands in the text. */
+  /** The token's position in the text. */
   readonly at: number
   readonly phones: string
 }
@@ -29,10 +29,16 @@ interface Pronounced {
   readonly tokens: ReadonlyArray<PhonesOfToken>
 }
 
-/** No word that flite knows, and so one that carries the meaning of its sentence, as names do: it is not weakened. */
+/**
+ * flite does not know this word, and so treats it as one that carries the meaning of its sentence, as names do: it is
+ * not weakened.
+ */
 const letter = "q"
 
-/** The text keeps its length, so that every place stays; the letter is at the word's end, before any punctuation. */
+/**
+ * The text keeps its length, so that every position stays valid; the letter is at the word's end, before any
+ * punctuation.
+ */
 export const withPhones = (ascii: string, pronunciations: ReadonlyArray<Pronunciation>): Pronounced => {
   const tokens: Array<PhonesOfToken> = []
   let masked = ascii
@@ -40,7 +46,7 @@ export const withPhones = (ascii: string, pronunciations: ReadonlyArray<Pronunci
     const phones = flitePhones(ipa)
     if (phones === "" || to <= from || to > ascii.length) continue
     masked = `${masked.slice(0, from)}${letter.padStart(to - from)}${masked.slice(to)}`
-    // Two tokens in a row with the same phones count as one word, so that each second one is written differently.
+    // Two tokens in a row with the same phones would count as one word, so every second one is written differently.
     tokens.push({ at: to - 1, phones: tokens.length % 2 === 0 ? phones : ` ${phones}` })
   }
   return { ascii: masked, tokens }

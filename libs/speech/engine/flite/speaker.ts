@@ -7,7 +7,7 @@ import { endsWithPause, type Sink, type Speaker } from "../worker/serve.ts"
 import type { Flite, Planned } from "./binding.ts"
 import { type PhonesOfToken, withPhones } from "./phones.ts"
 
-/** The rest of a pause that is left out, so that no sound is cut. */
+/** What remains of a pause that is left out, so that no sound is cut. */
 const marginSeconds = 0.02
 
 interface Part {
@@ -15,7 +15,7 @@ interface Part {
   readonly index: number
   readonly span: Span
   readonly ascii: string
-  /** By their places in that. */
+  /** By their positions in that text. */
   readonly tokens: ReadonlyArray<PhonesOfToken>
 }
 
@@ -97,7 +97,7 @@ const makeSpeech = ({ hz, part, begun, isAfterPause, isBeforePause }: SpeechOpti
   }
 }
 
-/** Tokens come in the order of the text and stand in it unchanged, so each is searched after the one before. */
+/** Tokens come in text order and unchanged, so each is searched after the previous one. */
 const placedWords = (planned: Planned, part: Part) => {
   let [position, after] = [0, 0]
   return planned.words.map((word) => {
@@ -127,7 +127,7 @@ export type FliteFeatures = Readonly<Record<string, number>>
 
 /**
  * From percentages to the features of flite's voices. kal16 (diphones) takes mean and deviation of the pitch in Hz. The
- * others (statistical) take a factor for the mean and the deviation in Hz, except rms, which has its own model of pitch
+ * others (statistical) take a factor for the mean and the deviation in Hz, except rms, which has its own pitch model
  * and takes neither.
  */
 export const fliteFeatures = (
@@ -195,9 +195,9 @@ const lengthMax = 120
 const sentenceEnd = /[.!?]["')\]]*\s+/gu
 
 /**
- * Cuts a text for an engine that plans a whole utterance before its first sample and cannot be stopped meanwhile. It
- * cuts at the ends of sentences. Where there are none for long, it cuts after a clause, at a space, or within a text
- * that is no word anyway. 120 characters are planned in some 40 ms.
+ * Cuts a text for an engine that plans an entire utterance before its first sample and cannot be stopped meanwhile. It
+ * cuts at the ends of sentences. If there are none for long, it cuts after a clause, at a space, or within a text that
+ * is not a word anyway. 120 characters are planned in some 40 ms.
  */
 export const utterances = (text: string): ReadonlyArray<Span> => {
   const ends = [...text.matchAll(sentenceEnd)].map((match) => match.index + match[0].length)

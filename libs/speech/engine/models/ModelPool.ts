@@ -1,6 +1,6 @@
 /**
- * The engine of one model out of a folder: a thread of its own that holds the model, once in the process. It is read,
- * opened and warm before the pool is there; a folder that cannot be used fails with what is wrong with it.
+ * The engine of one model from a folder: a thread of its own that holds the model, once in the process. The model is
+ * read, opened and warm before the pool is available; an unusable folder fails with what is wrong with it.
  */
 import { join } from "node:path"
 import { Effect } from "effect"
@@ -15,13 +15,13 @@ export interface ModelPoolOptions {
   readonly model: Pick<VoiceModel, "Id" | "Folder" | "Threads" | "Voices">
   /** The fleet's folder, where prepared copies are kept. */
   readonly home: string
-  /** What the model's files may have. */
+  /** The limit on the size of the model's files. */
   readonly bytesMax: number
 }
 
 // A chunk lasts up to some thirty seconds, and a slow machine makes a second of audio in three.
 const jobMsMax = 120_000
-// A model stops only between passages; a thread that is ended inside the library takes the process along.
+// A model stops only between passages; a thread that is terminated inside the library takes the process down.
 const cancelMsMax = 60_000
 
 const modelBytes = defineGauge({

@@ -1,6 +1,6 @@
 /**
- * The model in a folder, told by its files and by the names of its inputs: which engine runs it, and with what. The
- * folder is read and never written; what a Piper voice lacks for sherpa-onnx is put beside a copy of it.
+ * The model in a folder, recognized by its files and by the names of its inputs: which engine runs it, and with what.
+ * The folder is read and never written; what a Piper voice lacks for sherpa-onnx is put beside a copy of it.
  */
 import { createHash, randomUUID } from "node:crypto"
 import {
@@ -147,7 +147,7 @@ interface PiperJson {
   readonly phoneme_id_map?: Readonly<Record<string, ReadonlyArray<number>>>
 }
 
-/** A Piper voice as sherpa-onnx wants it: with metadata, tokens.txt and espeak-ng's data. */
+/** A Piper voice as sherpa-onnx requires it: with metadata, tokens.txt and espeak-ng's data. */
 const piperFiles = (place: Place, preparedFolder: string): ModelFiles => {
   const { folder, names, path, model, contents } = place
   const isReady = contents.metadata.has("sample_rate")
@@ -171,7 +171,7 @@ interface PiperAdditions {
   readonly tokens: string
 }
 
-/** Out of a Piper voice's json. Pure. */
+/** From a Piper voice's json. Pure. */
 export const piperAdditions = (text: string, name: string): PiperAdditions => {
   const json = parsed(text, name)
   const [rate, voice, ids] = [json.audio?.sample_rate, json.espeak?.voice, json.phoneme_id_map]
@@ -203,7 +203,7 @@ const parsed = (text: string, name: string): PiperJson => {
   }
 }
 
-/** Whole or not at all: another process may prepare the same voice, and either copy will do. */
+/** Completely or not at all: another process can prepare the same voice, and either copy will do. */
 const prepare = (prepared: string, model: string, { metadata, tokens }: PiperAdditions) => {
   const partial = `${prepared}.${randomUUID()}.partial`
   rmSync(partial, { recursive: true, force: true })

@@ -1,6 +1,6 @@
 /**
  * The models that read Kokoro's phonemes: Kokoro itself, with a style for each voice, and hibari, which is one of its
- * voices made small. Both tell how long each symbol lasts. Opened in an engine's thread.
+ * voices distilled. Both report how long each symbol lasts. Opened in an engine's thread.
  */
 import { readFileSync } from "node:fs"
 import { makeResampler } from "#speech/audio/resample"
@@ -13,7 +13,7 @@ import { vocabulary } from "./vocabulary.ts"
 export interface AcousticFiles {
   readonly kind: "hibari" | "kokoro"
   readonly model: string
-  /** By a style's name, the file with it and where in the file it begins. Of hibari there is none. */
+  /** By a style's name, the file with it and where in the file it starts. Hibari has none. */
   readonly styles: Readonly<Record<string, { readonly file: string; readonly from: number }>>
   readonly threads: number
 }
@@ -27,7 +27,7 @@ export interface Utterance {
 }
 
 interface Listener {
-  /** Comes first: the sample at which each symbol begins, and the end; none where the model does not tell. */
+  /** Called first, with the sample at which each symbol starts, and the end; none if the model does not report them. */
   readonly begins: (starts: ReadonlyArray<number>) => void
   /** Returns false to stop. */
   readonly sound: (pcm: Int16Array) => boolean
@@ -58,12 +58,12 @@ const idsOf = (symbols: string): Tensor => {
 const numberOf = (value: number): Tensor => ({ data: Float32Array.of(value), shape: [1] })
 
 /**
- * Each symbol is heard this much before its frames: Kokoro was trained so, and what was learned from it too. By the
+ * Each symbol is heard this much before its frames: Kokoro was trained so, and so was what was learned from it. The
  * median over 62 words behind pauses of twenty books.
  */
 const earlyFrames = 2
 
-/** Where each symbol of the text begins, in samples. Symbols that the model does not know last no time. */
+/** Where each symbol of the text starts, in samples. Symbols that the model does not know have no duration. */
 const startsOf = (
   symbols: string,
   frames: Float32Array | undefined,
@@ -114,7 +114,7 @@ const kokoroFrame = 600
 const styleSize = 256
 const stylesPerVoice = 510
 const floatBytes = 4
-/** The rates between which a resampler's table stays small. */
+/** A resampler's table stays small between rates on this grid. */
 const gridHz = 150
 
 const kokoro = (model: OnnxModel, durations: string | undefined, files: AcousticFiles["styles"]): AcousticModel => {
@@ -133,7 +133,7 @@ const kokoro = (model: OnnxModel, durations: string | undefined, files: Acoustic
     speakers: Object.keys(files),
     speak: ({ symbols, speaker, speed, pitch }, { begins, sound }) => {
       const ids = idsOf(symbols)
-      // Higher is slower speech that is played faster, and the formants move along.
+      // Higher is slower speech played faster, and the formants move along.
       const hz = gridHz * Math.round((kokoroHz * pitch) / gridHz)
       const factor = hz / kokoroHz
       const inputs = { [idsName]: ids, style: styleOf(speaker, ids.data.length - 2), speed: numberOf(speed / factor) }

@@ -1,6 +1,6 @@
 /**
- * The discrete Fourier transform of complex numbers, for lengths that are products of small factors, as 1,200 is. Pure;
- * a plan keeps its tables and its room.
+ * The discrete Fourier transform of complex numbers, for lengths that are products of small factors, such as 1,200.
+ * Pure; a plan keeps its tables and its working memory.
  */
 
 interface Complex {
@@ -26,7 +26,7 @@ export const makeFft = (length: number): Fft => {
     for (let out = 0; out < joined * radix; out++) {
       const source = (out % joined) * span * radix
       const target = out * span
-      // The first part is not turned.
+      // The first part is not rotated.
       for (let at = 0; at < span; at++) {
         toReal[target + at] = fromReal[source + at]!
         toImaginary[target + at] = fromImaginary[source + at]!

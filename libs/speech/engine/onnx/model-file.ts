@@ -1,21 +1,21 @@
 /**
  * An ONNX model as a file: a protobuf message, of which this reads names and writes additions. Two properties of
- * protobuf make additions cheap. An entry of a repeated field may stand at the end of the file; and a second `graph` at
+ * protobuf make additions cheap. An entry of a repeated field can be at the end of the file; and a second `graph` at
  * the end is merged into the first, so that a value within the graph becomes an output. Pure.
  */
 
-/** The numbers of fields in onnx.proto. */
+/** The field numbers in onnx.proto. */
 const fields = { graph: 7, metadata: 14, node: 1, nodeInput: 1, nodeOutput: 2, operator: 4, graphInput: 11, output: 12 }
 const [nameField, keyField, valueField] = [1, 1, 2]
 const lengthDelimited = 2
 
 interface Field {
   readonly number: number
-  /** Empty for numbers, which are of no interest here. */
+  /** Empty for numbers, which are not needed here. */
   readonly bytes: Uint8Array
 }
 
-/** The fields of a message, each without a copy. Ends early at what is no message. */
+/** The fields of a message, each without a copy. Ends early at anything that is not a message. */
 function* fieldsOf(message: Uint8Array): Generator<Field> {
   let at = 0
   const varint = () => {
@@ -61,11 +61,13 @@ interface Node {
 export interface ModelContents {
   readonly inputs: ReadonlyArray<string>
   readonly metadata: ReadonlyMap<string, string>
-  /** The value that holds how many frames each symbol lasts, by its place in the graph; undefined where there is none. */
+  /**
+   * The value that holds how many frames each symbol lasts, by its position in the graph; undefined if there is none.
+   */
   readonly durations: string | undefined
 }
 
-/** Undefined for a file that is no model. */
+/** Undefined for a file that is not a model. */
 export const contentsOf = (model: Uint8Array): ModelContents | undefined => {
   const metadata = new Map<string, string>()
   const inputs: Array<string> = []
@@ -102,11 +104,11 @@ const varintOf = (value: number): ReadonlyArray<number> =>
 const field = (number: number, bytes: Uint8Array) =>
   Uint8Array.from([...varintOf(number * 8 + lengthDelimited), ...varintOf(bytes.length), ...bytes])
 
-/** The bytes that, at a model's end, make a value of its graph an output. */
+/** The bytes that, appended to a model, make a value of its graph an output. */
 export const outputBytes = (name: string): Uint8Array =>
   field(fields.graph, field(fields.output, field(nameField, encoder.encode(name))))
 
-/** The bytes that, at a model's end, add metadata. */
+/** The bytes that, appended to a model, add metadata. */
 export const metadataBytes = (metadata: Readonly<Record<string, string>>): Uint8Array =>
   Uint8Array.from(
     Object.entries(metadata).flatMap(([key, value]) => {

@@ -1,19 +1,19 @@
 /**
- * From text to the phonemes that Kokoro's models read, and where in them each word begins. espeak-ng says how words
- * sound; its phonemes are rewritten into Kokoro's alphabet, and punctuation, which models hear, stays. Pure, but for the
- * function that speaks for espeak-ng.
+ * From text to the phonemes that Kokoro's models read, and where in them each word starts. espeak-ng says how words
+ * sound; its phonemes are rewritten into Kokoro's alphabet, and punctuation, which affects the models, stays. Pure,
+ * except for the function that calls espeak-ng.
  */
 import type { Pronunciation } from "#speech/contract"
 import { ipaSymbols, namedSounds } from "../../phonemes/ipa.ts"
 import { vocabulary } from "./vocabulary.ts"
 
-/** The phonemes of a clause in one language, by espeak-ng: IPA with `^` inside what is one sound, spaces between words. */
+/** The phonemes of a clause in one language, by espeak-ng: IPA with `^` inside a single sound, spaces between words. */
 export type Phonemize = (clause: string, language: string) => string
 
 export interface Phonemes {
   /** Each is a symbol of the model's vocabulary. */
   readonly symbols: string
-  /** Where each word begins, in the text and in the symbols. */
+  /** Where each word starts, in the text and in the symbols. */
   readonly words: ReadonlyArray<{ readonly position: number; readonly symbol: number }>
 }
 
@@ -22,11 +22,11 @@ interface Word {
   readonly before: string
   readonly core: string
   readonly after: string
-  /** What stands in its core is to sound like this. */
+  /** How the core of the word should sound. */
   readonly pronunciation: Pronunciation | undefined
 }
 
-/** Marks that a model hears; others are left out. */
+/** Punctuation that a model reads; other marks are left out. */
 const heard = /[;:,.!?—…"“”()]/gu
 const words = /(\S+)(\s*)/gu
 const spokenCharacter = /[\p{L}\p{N}$£€%&+@#]/gu
@@ -54,7 +54,7 @@ export const phonemesOf = (
 const marksOf = (text: string) => (text.match(heard) ?? []).join("")
 
 const clausesOf = (text: string, pronunciations: ReadonlyArray<Pronunciation>): ReadonlyArray<ReadonlyArray<Word>> => {
-  // A pronounced stretch is one word, whatever stands in it.
+  // A pronounced stretch is one word, whatever it contains.
   let masked = text
   for (const { from, to } of pronunciations) masked = masked.slice(0, from) + "x".repeat(to - from) + masked.slice(to)
   const clauses: Array<ReadonlyArray<Word>> = []
@@ -71,7 +71,7 @@ const clausesOf = (text: string, pronunciations: ReadonlyArray<Pronunciation>): 
   return clause.length === 0 ? clauses : [...clauses, clause]
 }
 
-/** The marks before and after what is spoken of a word, and its length between them. */
+/** The marks before and after the spoken part of a word, and its length between them. */
 const marksAround = (word: string) => {
   const first = word.search(spokenCharacter)
   if (first === -1) return [{ before: word, after: "" }, 0] as const
@@ -105,7 +105,7 @@ const drawnTogether = "aɪ aʊ dʒ dz eɪ eə oʊ əʊ tʃ ts ɔɪ".split(" ").m
 const long = ["ɜː", "ɜːɹ"]
 const namesOf = new Map<string, ReadonlyMap<string, string>>()
 
-/** Canonical IPA in Kokoro's alphabet, which draws some sounds together. */
+/** Canonical IPA in Kokoro's alphabet, which merges some sounds. */
 const pronounced = (ipa: string, language: string): string => {
   const names = namesOf.get(language) ?? namesIn(language)
   namesOf.set(language, names)
@@ -120,8 +120,8 @@ const namesIn = (language: string): ReadonlyMap<string, string> => {
 }
 
 /**
- * Divides what words sound like together among them. espeak-ng draws words together ("of the") and reads others as
- * several ("1984"), so each part goes to the word that it resembles, by the cheapest way to edit one into the other.
+ * Divides the joint sound of several words among them. espeak-ng merges words ("of the") and reads others as several
+ * ("1984"), so each part goes to the word that it resembles, by the smallest edit distance.
  */
 export const divided = (together: string, alone: ReadonlyArray<string>): ReadonlyArray<string> => {
   const letters = alone.flatMap((text, word) => [...text, " "].map((letter) => ({ letter, word })))
@@ -203,7 +203,7 @@ const british: Rewrites = [
   [/iə/gu, "ɪə"],
   [/ə\^ʊ/gu, "Q"]
 ]
-/** Of the languages whose phonemes Kokoro learned from espeak-ng. */
+/** For the languages whose phonemes Kokoro learned from espeak-ng. */
 const others: Rewrites = [
   [/a\^ɪ/gu, "I"],
   [/a\^ʊ/gu, "W"],

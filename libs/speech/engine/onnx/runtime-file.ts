@@ -1,12 +1,12 @@
 /**
- * Where ONNX Runtime is on this machine: among the packages of sherpa-onnx. Apart from what loads it, because processes
- * ask that have nothing to load it with.
+ * Where ONNX Runtime is on this machine: among the packages of sherpa-onnx. Separate from the code that loads it,
+ * because processes that cannot load it also ask for it.
  */
 import { existsSync, readdirSync } from "node:fs"
 import { createRequire } from "node:module"
 import { dirname, join } from "node:path"
 
-/** The library's file; undefined where sherpa-onnx has no package for this machine. */
+/** The library's file; undefined if sherpa-onnx has no package for this machine. */
 export const onnxRuntimeFile = (): string | undefined => {
   try {
     return onnxRuntimeIn(dirname(dirname(createRequire(import.meta.url).resolve("sherpa-onnx-node/package.json"))))

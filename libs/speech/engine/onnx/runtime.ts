@@ -1,7 +1,7 @@
 /**
- * ONNX Runtime, called synchronously from an engine's thread: the library that sherpa-onnx brings along, by its C API.
- * It gives what sherpa-onnx keeps to itself, such as how long each phoneme lasts. The C API is a table of functions
- * whose places never change; `calls` names those that are used here.
+ * ONNX Runtime, called synchronously from an engine's thread: the library that ships with sherpa-onnx, through its C
+ * API. It gives what sherpa-onnx does not expose, such as how long each phoneme lasts. The C API is a table of
+ * functions whose positions never change; `calls` names those that are used here.
  */
 import { closeSync, openSync, readSync, statSync } from "node:fs"
 import koffi from "koffi"
@@ -15,7 +15,7 @@ export interface Tensor {
 }
 
 export interface OnnxModel {
-  /** `use` gets the outputs that are named, all of them numbers of 32 bits, which last no longer than its call. */
+  /** `use` gets the named outputs, all of them 32-bit numbers, which are valid only during its call. */
   readonly run: (
     inputs: Readonly<Record<string, Tensor>>,
     outputs: ReadonlyArray<string>,
@@ -24,7 +24,9 @@ export interface OnnxModel {
   readonly inputs: ReadonlyArray<string>
 }
 
-/** The functions' places in the table, and their declarations; all but the last group return a status, null for none. */
+/**
+ * The functions' positions in the table, and their declarations; all but the last group return a status, null for none.
+ */
 const calls = {
   GetErrorMessage: [2, "const char *F(void *)"],
   CreateEnv: [3, "void *F(int, const char *, _Out_ void **)"],
@@ -74,7 +76,7 @@ const openApi = () => {
   return Object.fromEntries(functions) as Record<Call, (...given: ReadonlyArray<unknown>) => unknown>
 }
 
-/** Of a thread; its first model opens it. */
+/** One per thread, opened by its first model. */
 let opened: ReturnType<typeof openRuntime> | undefined
 
 const openRuntime = () => {
@@ -86,7 +88,7 @@ const openRuntime = () => {
     api.ReleaseStatus(status)
     throw new Error(`ONNX Runtime: ${message.slice(0, 300)}`)
   }
-  /** Calls a function whose last argument is where its result goes. */
+  /** Calls a function whose last argument receives its result. */
   const made = (name: Call, ...given: ReadonlyArray<unknown>) => {
     const out: [unknown] = [null]
     checked(name, ...given, out)
@@ -104,7 +106,7 @@ const openRuntime = () => {
 
 interface ModelSource {
   readonly file: string
-  /** What is to stand behind the file's own bytes. */
+  /** What to append to the file's own bytes. */
   readonly tail: (model: Uint8Array) => Uint8Array
   readonly threads: number
 }
@@ -150,7 +152,7 @@ export const openOnnxModel = ({ file, tail, threads }: ModelSource): OnnxModel =
     inputs: names,
     run: (inputs, outputs, use) => {
       const given = Object.entries(inputs)
-      // The library reads the inputs where they lie: memory of the C side does not move.
+      // The library reads the inputs in place: memory of the C side does not move.
       const held = given.map(([, tensor]) => outside(tensor))
       const values = held.map(({ tensor }) => valueOf(tensor))
       const results = new BigInt64Array(outputs.length)
@@ -176,7 +178,7 @@ export const openOnnxModel = ({ file, tail, threads }: ModelSource): OnnxModel =
   }
 }
 
-/** A file in memory that is free at once when it is used: the session keeps a copy, and a collection may be long off. */
+/** A file in memory that is freed as soon as it is used: the session keeps a copy, and a collection may be far off. */
 const withBytes = <A>({ file, tail }: Omit<ModelSource, "threads">, use: (pointer: bigint, length: number) => A): A => {
   const { size } = statSync(file)
   const pointer = koffi.alloc("char", size + tailBytesMax)
@@ -194,7 +196,7 @@ const withBytes = <A>({ file, tail }: Omit<ModelSource, "threads">, use: (pointe
   }
 }
 
-/** A tensor in memory of the C side. Short typed arrays lie on V8's heap, and move. */
+/** A tensor in memory of the C side. Short typed arrays are on V8's heap, and move. */
 const outside = ({ data, shape }: Tensor) => {
   const pointer = koffi.alloc("char", Math.max(1, data.byteLength))
   const view = koffi.view(pointer, Math.max(1, data.byteLength))

@@ -1,7 +1,7 @@
 /**
- * A job spoken by a model that reads phonemes: utterance by utterance, each as long as the model takes at most. The
- * model tells how long each symbol lasts, so the start of each word is exact. Between pieces of one sentence the pause
- * at an utterance's edge is left out.
+ * A job spoken by a model that reads phonemes: utterance by utterance, each at most as long as the model accepts. The
+ * model reports how long each symbol lasts, so the start of each word is exact. Between pieces of one sentence the
+ * pause at an utterance's edge is left out.
  */
 import type { Outcome } from "../worker/protocol.ts"
 import { type Passage, passagesOf, wordAt } from "../worker/passages.ts"
@@ -81,7 +81,7 @@ const say = (model: AcousticModel, placed: Placed, sink: Sink) => {
   return { goesOn, samples }
 }
 
-/** Cuts what is too long for a model: behind the last mark that fits, else between two words. Pure. */
+/** Cuts what is too long for a model: after the last punctuation mark that fits, else between two words. Pure. */
 export const utterancesOf = ({ symbols, words }: Phonemes): ReadonlyArray<Phonemes> => {
   if (symbols.trim() === "") return []
   if (symbols.length <= symbolsMax) return [{ symbols, words }]

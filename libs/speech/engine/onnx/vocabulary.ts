@@ -1,6 +1,6 @@
 /**
- * The symbols that Kokoro's models read, by their numbers: runs of symbols whose numbers follow each other. From
- * Kokoro-82M (Apache-2.0).
+ * The symbols that Kokoro's models read, by their numbers: runs of symbols with consecutive numbers. From Kokoro-82M
+ * (Apache-2.0).
  */
 const runs: ReadonlyArray<readonly [first: number, symbols: string]> = [
   [1, ";:,.!?"],

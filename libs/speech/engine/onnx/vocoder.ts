@@ -1,7 +1,7 @@
 /**
- * From the spectra of hibari's model to sound, as its own program does it: pulses at the pitch, shaped by one spectrum,
+ * From the spectra of hibari's model to audio, as its own program does it: pulses at the pitch, shaped by one spectrum,
  * noise, shaped by a second, and a third with phases of its own, added up and transformed back. A frame is 12.5 ms.
- * Pure: the noise is the same each time, so that one text is one sound.
+ * Pure: the noise is the same each time, so that the same text gives the same audio.
  */
 import { makeFft } from "./fft.ts"
 
@@ -11,7 +11,7 @@ const size = 1_200
 const bins = size / 2 + 1
 const overlap = size / vocoderHop
 
-/** Each holds a row of frames for each of the bins; `pitch` a value for each frame, 0 where there is none. */
+/** Each holds a row of frames for each of the bins; `pitch` a value for each frame, 0 if there is none. */
 export interface Spectra {
   readonly harmonic: Float32Array
   readonly turn: Float32Array
@@ -27,7 +27,7 @@ const hann = Float64Array.from({ length: size }, (_, at) => 0.5 - 0.5 * Math.cos
 const tiny = 1e-11
 const loudest = 7
 
-/** Takes each stretch of sound as it is made; returns false to stop. */
+/** Takes each stretch of audio as it is made; returns false to stop. */
 type OnSound = (sound: Float32Array) => boolean
 
 /** Half a second: the first is heard while the rest is made. */
@@ -71,14 +71,14 @@ export const makeSound = (spectra: Spectra, onSound: OnSound): void => {
     transform(values, true)
     add(values.real, first)
     if (isPair) add(values.imaginary, first + vocoderHop)
-    // Later frames still add to what lies behind the middle of the next one's window.
+    // Later frames still add to what is behind the middle of the next one's window.
     const isDue = (frame + 2) % framesAtOnce === 0
     if (isDue && !giveUntil(first + 2 * vocoderHop - size / 2)) return
   }
   giveUntil(frames * vocoderHop)
 }
 
-/** Replaces the spectra of two frames of pulses by those of their sound. */
+/** Replaces the spectra of two frames of pulses by those of their audio. */
 const shaper = ({ harmonic, turn, noise, free, phase, pitch }: Spectra) => {
   const frames = pitch.length
   const random = gaussian()
@@ -151,7 +151,7 @@ const padded = (sound: Float64Array) => {
 const tableSize = 65_536
 let table: Float32Array | undefined
 
-/** Normally distributed numbers out of a table, which a generator of its own walks. */
+/** Normally distributed numbers from a table, which a generator of its own walks. */
 const gaussian = () => {
   table ??= gaussianTable()
   const values = table

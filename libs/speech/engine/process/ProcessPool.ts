@@ -1,7 +1,7 @@
 /**
- * The engine of an operator's program: as many processes as configured, each in the care of a thread. They are warm
- * before the engine is there. One that dies is started again, at once the first time and then ever later; while none
- * can be started the engine says that it cannot speak, and goes on trying.
+ * The engine of an operator's program: as many processes as configured, each managed by a thread. They are warm before
+ * the engine is available. One that dies is restarted, at once the first time and then with growing delays; while none
+ * can be started the engine reports that it cannot speak, and keeps trying.
  */
 import { existsSync } from "node:fs"
 import { Clock, Deferred, Effect, Exit, Scope, Stream, SubscriptionRef } from "effect"
@@ -13,9 +13,9 @@ import type { ProcessModel } from "./speaker.ts"
 
 export const processEngine = (id: string): ProcessEngine => `process-${id}`
 
-// The thread kills a program that goes on after a cancel; this is for a thread that still looks for words' times.
+// The thread kills a program that continues after a cancel; this is for a thread that is still placing words.
 const cancelMsMax = 10_000
-// Doubles from a second on.
+// Doubles, starting from a second.
 const againMsMax = 60_000
 
 export const openProcessPool = Effect.fn("ProcessPool.open")(function* (options: VoiceProcess) {
@@ -26,7 +26,7 @@ export const openProcessPool = Effect.fn("ProcessPool.open")(function* (options:
   const first = yield* Effect.exit(open)
   if (Exit.isSuccess(first)) yield* Deferred.succeed(opened, first.value)
   else yield* Effect.forkScoped(Effect.flatMap(againUntilOpen(open), (pool) => Deferred.succeed(opened, pool)))
-  // Tells no job to wait for a program that may never start.
+  // No job waits for a program that may never start.
   const synthesize: SpeechEngine["synthesize"] = (job) =>
     Stream.unwrap(
       Effect.gen(function* () {
@@ -40,7 +40,7 @@ export const openProcessPool = Effect.fn("ProcessPool.open")(function* (options:
 
 const programOf = ({ Command }: Pick<VoiceProcess, "Command">) => `a program that speaks (${Command})`
 
-/** One try to start all of them, which leaves nothing behind when it fails. */
+/** One attempt to start all of them, which leaves nothing behind if it fails. */
 const opening = Effect.fnUntraced(function* (
   options: VoiceProcess,
   state: SubscriptionRef.SubscriptionRef<EngineState>
@@ -90,7 +90,7 @@ const againUntilOpen = <A, E, R>(open: Effect.Effect<A, E, R>) =>
     }
   })
 
-/** Starts anew what died, until it starts: each quick death in a row makes the wait longer. */
+/** Restarts what died, until it starts: each quick death in a row makes the wait longer. */
 const restarting = Effect.fnUntraced(function* (
   state: SubscriptionRef.SubscriptionRef<EngineState>,
   tell: (failed: { readonly message: string }) => Effect.Effect<void>
@@ -115,9 +115,9 @@ const restarting = Effect.fnUntraced(function* (
   return restart
 })
 
-// A wait of this length says that something is wrong with it, and not with one text.
+// A wait of this length means that the program is at fault, and not one text.
 const toldFromMs = 1_000
-// At ten seconds each after the first few, longer than any operator leaves it broken: the next job begins anew.
+// At ten seconds each after the first few, longer than any operator leaves it broken: the next job starts over.
 const restartsMax = 10_000
 
 const modelOf = (options: VoiceProcess, environment: Readonly<Record<string, string | undefined>>): ProcessModel => ({

@@ -1,7 +1,7 @@
 /**
- * A program that speaks, as a child of an engine's thread: a process group of its own with limits of the system, the
- * environment that it may see, and its standard error as bounded lines. It is killed whole when it breaks the protocol
- * or is closed, and by a guardian when the thread is gone.
+ * A program that speaks, as a child of an engine's thread: a process group of its own with system limits, the
+ * environment that it is allowed to see, and its standard error as bounded lines. The entire group is killed when the
+ * program breaks the protocol or is closed, and by a guardian when the thread is gone.
  */
 import { type ChildProcessByStdio, spawn } from "node:child_process"
 import { kill } from "node:process"
@@ -13,7 +13,7 @@ export interface ProgramOptions {
   readonly command: string
   readonly arguments: ReadonlyArray<string>
   readonly folder: string
-  /** All that it sees, beside PATH and LANG. */
+  /** Its entire environment, beside PATH and LANG. */
   readonly environment: Readonly<Record<string, string>>
   readonly memoryMegabytesMax: number
 }
@@ -28,18 +28,18 @@ export interface ProgramListener {
 
 export interface Program {
   readonly send: (message: ToProgram) => void
-  /** Ends it for that reason; harmless when it has ended. */
+  /** Ends it for that reason; harmless if it has ended. */
   readonly kill: (reason: string) => void
-  /** Lets it end by itself for a moment. */
+  /** Gives it a moment to end by itself. */
   readonly close: () => void
 }
 
-// `sh` sets the limits and becomes the program; a limit that a system does not know is left out.
+// `sh` sets the limits and becomes the program; a limit that the system does not support is left out.
 const limited = 'for limit in "-v $1" "-c 0"; do ulimit $limit 2>/dev/null || :; done; shift; exec "$@"'
-// Waits at a pipe whose other end only this thread holds, which the kernel closes whatever happens.
+// Waits at a pipe whose other end only this thread holds, which the kernel closes in every case.
 const guardian = 'read -r nothing; kill -KILL -- "-$1" 2>/dev/null'
 const usualPath = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin"
-// It hears of the end by the end of its input; a program that does not react is killed.
+// The end of its input announces the end; a program that does not react is killed.
 const closePatienceMs = 500
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>
@@ -79,10 +79,10 @@ export const startProgram = (options: ProgramOptions, listener: ProgramListener)
     }
   })
   child.stderr.on("data", logged.take)
-  // A program that is gone says so by its exit.
+  // The exit reports that a program is gone.
   child.stdin.on("error", () => {})
   child.on("error", (error) => gone(error.message))
-  // What it started and left behind goes with it.
+  // What it started and left behind is killed with it.
   child.on("exit", () => killGroup(child))
   child.on("close", (code, signal) => {
     logged.flush()
@@ -101,7 +101,7 @@ export const startProgram = (options: ProgramOptions, listener: ProgramListener)
 
 const withLastLine = (text: string, line: string) => (line === "" ? text : `${text}; its last line: ${line}`)
 
-// The exit codes of sh for a program that is missing, or may not be run.
+// The exit codes of sh for a program that is missing or cannot be executed.
 const exitReason = (code: number | null, signal: NodeJS.Signals | null) => {
   if (code === 127) return "there is no such program"
   if (code === 126) return "the program cannot be run"
@@ -113,7 +113,7 @@ const killGroup = ({ pid }: Child) => {
   try {
     kill(-pid, "SIGKILL")
   } catch {
-    // The whole group has ended.
+    // The entire group has ended.
   }
 }
 
@@ -128,10 +128,10 @@ const guard = (pid: number): (() => void) => {
 }
 
 const lineCharactersMax = 500
-// A program that writes more than this in a second is counted, not read.
+// Beyond this many lines a second, a program's output is counted, not read.
 const linesPerSecond = 20
 
-/** Cuts a stream of text into lines: long ones are shortened, too many are counted. */
+/** Cuts a stream of text into lines: long ones are shortened, excess ones are counted. */
 const boundedLines = (onLine: (line: string) => void) => {
   let [held, last] = ["", ""]
   let [second, count, dropped] = [0, 0, 0]

@@ -1,6 +1,6 @@
 /**
- * What Starling and a program that speaks say to each other, version 1: lines of JSON, and behind an `audio` line its
- * bytes (docs/speech-engines.md). A reader of what the program writes, which trusts nothing of it. Pure.
+ * The protocol between Starling and a program that speaks, version 1: lines of JSON, and after an `audio` line its
+ * bytes (docs/speech-engines.md). A reader for the program's output, which trusts none of it. Pure.
  */
 
 export const protocolVersion = 1
@@ -8,10 +8,10 @@ export const protocolVersion = 1
 export const prosodies = ["rate", "pitch", "range"] as const
 export type Prosody = (typeof prosodies)[number]
 
-/** What this release can give beyond the first one; a program gets what it takes. */
+/** What this release offers beyond the first one; a program gets what it accepts. */
 export const offers = ["phonemes"] as const
 
-/** A stretch of a text, in code points, that is to sound as its IPA says. */
+/** A stretch of a text, in code points, that should sound as its IPA says. */
 export interface SpokenAs {
   readonly position: number
   readonly length: number
@@ -26,7 +26,7 @@ export type ToProgram =
       readonly voice: string
       readonly locale: string
       readonly text: string
-      /** In the order of the text, apart from each other; absent without any, and for programs that do not take them. */
+      /** In text order, not overlapping; absent without any, and for programs that do not accept them. */
       readonly phonemes?: ReadonlyArray<SpokenAs>
       /** Factors: 1 is the voice's own. */
       readonly rate: number
@@ -42,7 +42,7 @@ export interface Hello {
   readonly voices: ReadonlyArray<string>
   readonly wordTimes: boolean
   readonly prosody: ReadonlyArray<Prosody>
-  /** It speaks words by their phonemes; others are given the text alone. */
+  /** It speaks words by their phonemes; others get only the text. */
   readonly phonemes: boolean
 }
 
@@ -55,7 +55,7 @@ export type FromProgram =
   | { readonly type: "end"; readonly id: number }
   | { readonly type: "failed"; readonly id: number; readonly message: string }
 
-/** The program broke the protocol; it is ended, since nobody knows where its next line begins. */
+/** The program broke the protocol; it is ended, because the start of its next line is unknown. */
 export class ProtocolFault extends Error {}
 
 export const protocolLimits = {
@@ -69,7 +69,7 @@ export const encoded = (message: ToProgram): string => `${JSON.stringify(message
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Takes what the program writes in whatever pieces it comes, and hands on whole messages. */
+/** Takes the program's output in pieces of any size, and passes on complete messages. */
 export const messageReader = (onMessage: (message: FromProgram) => void): ((bytes: Uint8Array) => void) => {
   let parts: Array<Uint8Array> = []
   let held = 0
@@ -109,7 +109,7 @@ export const messageReader = (onMessage: (message: FromProgram) => void): ((byte
   }
 }
 
-/** The index of the first newline at or behind `from`; -1 without one. */
+/** The index of the first newline at or after `from`; -1 without one. */
 const lineEnd = (parts: ReadonlyArray<Uint8Array>, from: number) => {
   let before = 0
   for (const part of parts) {

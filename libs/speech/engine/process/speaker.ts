@@ -1,6 +1,6 @@
 /**
- * Jobs spoken by a program: passage by passage, one at a time. Where the program tells when words begin, its audio goes
- * on as it comes; else a passage is heard whole, and its words are placed in it.
+ * Jobs spoken by a program: passage by passage, one at a time. If the program reports when words start, its audio is
+ * passed on as it comes; otherwise a passage is received completely, and its words are placed in it.
  */
 import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } from "node:timers"
 import { makeResampler } from "#speech/audio/resample"
@@ -21,7 +21,7 @@ export interface ProcessModel extends ProgramOptions {
   readonly speakers: ReadonlyArray<string>
 }
 
-/** Starts the program, hears its hello, and has it speak a word, so that it is warm. */
+/** Starts the program, reads its hello, and has it speak a word, so that it is warm. */
 export const openProcessSpeaker = async (
   model: ProcessModel,
   { log, onEnd }: ThreadHost,
@@ -56,13 +56,13 @@ type Words = Omit<Extract<Parameters<Program["send"]>[0], { readonly type: "spea
 interface Listening {
   readonly audio: (pcm: Int16Array) => void
   readonly word: (position: number, sample: number) => void
-  /** Asked again and again: a program may be silent for long. */
+  /** Polled: a program can be silent for long. */
   readonly isWanted: () => boolean
 }
 
 interface Conversation {
   readonly hello: Promise<Hello>
-  /** Answers with the program's reason if it cannot say these words; fails when it is gone. */
+  /** Answers with the program's reason if it cannot say these words; fails if it is gone. */
   readonly say: (words: Words, listening: Listening) => Promise<string | null>
   readonly kill: (reason: string) => void
   readonly close: () => void
@@ -81,7 +81,7 @@ const cancelMsMax = 2_000
 
 const converse = (model: ProgramOptions, log: (line: string) => void): Conversation => {
   const greeting = Promise.withResolvers<Hello>()
-  // Whoever awaits it hears of it; a program that ends later fails a job.
+  // Its failure reaches whoever awaits it; a program that ends later fails a job.
   greeting.promise.catch(() => {})
   let [hasGreeted, isClosing, ids] = [false, false, 0]
   let gone: string | undefined
@@ -94,7 +94,7 @@ const converse = (model: ProgramOptions, log: (line: string) => void): Conversat
       return greeting.resolve(message)
     }
     if (saying === undefined || message.id !== saying.id) {
-      // Its own end crossed the cancel on the way, and it ended the text once more.
+      // Its own end crossed the cancel in flight, and it ended the text once more.
       if (message.type === "end" && message.id === cancelled) return
       return program.kill(`it wrote ${message.type} of ${message.id}, which nobody asked for`)
     }
@@ -225,7 +225,7 @@ const sayPassage = async (spoken: Spoken, placed: Placed, sink: Sink): Promise<S
     word: (codePoint, sample) => {
       const position = starts[codePoint] ?? text.length
       const at = Math.round((sample * hz) / playedHz)
-      // Those behind the text are the program's own.
+      // Words past the end of the text are the program's own.
       if (position >= text.length) return
       if (isWhole) found.push({ position, sample: at })
       else sink.word(wordAt(passage, position, begun + at))
@@ -258,10 +258,10 @@ const inCodePoints =
     ipa
   })
 
-/** The rates between which a resampler's table stays small. */
+/** A resampler's table stays small between rates on this grid. */
 const gridHz = 150
 
-/** A program that knows no pitch but a pace speaks slower and is played faster: its formants move along. */
+/** A program that supports a pace but no pitch speaks slower and is played faster: its formants move along. */
 const wordsFor = (hello: Hello, passage: Passage, { name, locale }: Placed["voice"]) => {
   const { text, speed, pitch, pronunciations, range } = passage
   const has = (prosody: Hello["prosody"][number]) => hello.prosody.includes(prosody)

@@ -1,11 +1,11 @@
-/** Word times for engines that tell none: espeak-ng speaks the same text, and its times are carried over. */
+/** Word times for engines that report none: espeak-ng speaks the same text, and its times are carried over. */
 import { openEspeak } from "../espeak/binding.ts"
 import { makeEspeakSpeaker } from "../espeak/speaker.ts"
 import { joined } from "../worker/serve.ts"
 import type { PlaceWords } from "./speaker.ts"
 import { carriedOver, type PlacedWord } from "./warp.ts"
 
-/** Speaks a text with espeak-ng, to hear when its words begin. */
+/** Speaks a text with espeak-ng, to find out when its words start. */
 export const placeByEspeak = (): PlaceWords => {
   const espeak = openEspeak()
   const speaker = makeEspeakSpeaker(espeak)

@@ -1,6 +1,6 @@
 /**
- * Opens a model once, in a process of its own: on files that are no such model the library ends its process, which must
- * not be a role's. Called with the model's files as JSON.
+ * Opens a model once, in a process of its own: on files that are not such a model the library ends its process, which
+ * must not be a role's. Called with the model's files as JSON.
  */
 import { argv } from "node:process"
 import { type ModelFiles, openNeuralVoice } from "./tts.ts"

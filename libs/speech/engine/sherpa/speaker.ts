@@ -1,10 +1,12 @@
 /**
- * A job spoken by one of sherpa-onnx's models: passage by passage, each whole before its words are placed in it. Higher
- * is slower speech that is played faster, so the formants move along; the range of the melody is the model's own. A
+ *
+ * A job spoken by one of sherpa-onnx's models: passage by passage, each complete before its words are placed in it.
+ * Higher is slower speech played faster, so the formants move along; the range of the melody is the model's own. A
  * cancelled job ends with the passage in progress.
  *
  * A job spoken by a neural model with the voice of a recording. Pitch and its range are the reference's and cannot be
  * requested. The model reports no words; the aligner places them. A cancelled job ends with the sentence in progress.
+ *
  */
 import { makeResampler } from "#speech/audio/resample"
 import type { Outcome } from "../worker/protocol.ts"
@@ -12,7 +14,7 @@ import { type Passage, passagesOf, toPcm, wordAt } from "../worker/passages.ts"
 import { endsWithPause, type Sink, type Speaker } from "../worker/serve.ts"
 import type { NeuralVoice } from "./tts.ts"
 
-/** Where the words of a text begin in its sound: places in the text, and samples. */
+/** Where the words of a text start in its audio: positions in the text, and samples. */
 export type PlaceWords = (spoken: {
   readonly text: string
   readonly language: string
@@ -59,7 +61,7 @@ export const give = (pcm: Int16Array, gainDb: number, sink: Sink) => {
   return true
 }
 
-/** The rates between which a resampler's table stays small. */
+/** A resampler's table stays small between rates on this grid. */
 const gridHz = 150
 
 const soundOf = (voice: NeuralVoice, { text, speed, pitch }: Passage, speaker: number): Int16Array => {
@@ -90,7 +92,7 @@ export const trimmed = (pcm: Int16Array, edges: Edges): Int16Array => {
   return pcm.slice(from, to)
 }
 
-/** What is left, as samples. Pure. */
+/** The remaining range, in samples. Pure. */
 export const trimmedTo = (pcm: Int16Array, { hz, isAfterPause, isBeforePause }: Edges) => {
   const margin = Math.round(marginSeconds * hz)
   const isAudible = (sample: number) => Math.abs(sample) > audible

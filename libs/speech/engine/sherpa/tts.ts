@@ -1,6 +1,7 @@
 /**
  * sherpa-onnx, an optional package that is loaded only for a configured model. What it returns stays within the thread
- * that loads it: no Effect here. On files that are no model it ends the whole process; `probe.ts` finds that out first.
+ * that loads it: no Effect here. On files that are not a model it ends the entire process; `probe.ts` finds that out
+ * first.
  */
 import { createRequire } from "node:module"
 import { MissingPart } from "../worker/serve.ts"
@@ -12,7 +13,7 @@ interface TextFiles {
   readonly dataDir?: string
 }
 
-/** One of its kinds, by sherpa-onnx's own names for files and settings. */
+/** One of its kinds, with sherpa-onnx's own names for files and settings. */
 export interface ModelFiles {
   readonly vits?: TextFiles & { readonly model: string }
   readonly matcha?: TextFiles & { readonly acousticModel: string; readonly vocoder: string }
@@ -34,7 +35,7 @@ export interface NeuralVoice {
   readonly speakers: number
   /** Resolves with all samples once more. */
   readonly generate: (order: SpeechOrder) => Promise<Float32Array>
-  /** At once, and only then returns. */
+  /** Speaks at once, and returns only then. */
   readonly speak: (order: { readonly text: string; readonly speed: number; readonly speaker: number }) => Float32Array
 }
 

@@ -1,7 +1,7 @@
 /**
- * Word times for an engine that tells none: the same text is spoken by an engine that does, and its times are carried
- * over by dynamic time warping, which finds the pairs of moments at which two recordings sound most alike. Where a word
- * follows a pause, it begins where the sound does. Pure.
+ * Word times for an engine that reports none: an engine that does report them speaks the same text, and its times are
+ * carried over by dynamic time warping, which finds the pairs of moments at which two recordings sound most alike. A
+ * word after a pause starts where the sound does. Pure.
  */
 import { makeFft } from "../onnx/fft.ts"
 
@@ -15,7 +15,7 @@ export interface PlacedWord {
   readonly sample: number
 }
 
-/** The words of the reference, whose samples count at its rate, as they stand in the other sound. */
+/** The words of the reference, whose samples count at its rate, as they occur in the other sound. */
 export const carriedOver = (
   words: ReadonlyArray<PlacedWord>,
   reference: Sound,
@@ -41,7 +41,7 @@ const highestHz = 7_000
 
 interface Features {
   readonly count: number
-  /** Rows of cepstral coefficients, each with the mean and the spread of the whole taken out. */
+  /** Rows of cepstral coefficients, each with the overall mean and spread removed. */
   readonly rows: Float32Array
   /** Decibels below the loudest frame. */
   readonly levels: Float32Array
@@ -118,15 +118,15 @@ const normalised = (rows: Float32Array, count: number) => {
   return rows
 }
 
-/** How far the two may be apart from an even stretch: a quarter of the whole, and pauses of a second. */
+/** How far the two can deviate from an even stretch: a quarter of the total, and pauses of a second. */
 const reachShare = 0.25
 const reachFrames = 100
-/** Standing still in one of the two costs a little, so that steady sounds are stretched evenly. */
+/** Pausing in one of the two costs a little, so that steady sounds are stretched evenly. */
 const stillCost = 0.5
 
 const [both, inTarget, inReference] = [0, 1, 2]
 
-/** For each frame of the first the frame of the second. Only places near an even stretch are looked at. */
+/** For each frame of the first the frame of the second. Only positions near an even stretch are searched. */
 export const warped = (from: Features, to: Features): Int32Array => {
   const reach = Math.ceil(Math.max(from.count, to.count) * reachShare) + reachFrames
   const width = 2 * reach + 1
@@ -183,10 +183,10 @@ const distanceOf = (from: Features, row: number, to: Features, column: number) =
 /** Silence is this far below the loudest frame, and a pause lasts three frames. */
 const silentDb = -38
 const pauseFrames = 3
-/** A start that lies this near a pause belongs to its end. */
+/** A start this near a pause belongs to its end. */
 const nearFrames = 12
 
-/** The moment itself; where a pause is near, the moment at which that ends. */
+/** The moment itself; near a pause, the moment at which the pause ends. */
 const behindPause = (levels: Float32Array, frame: number) => {
   const isPause = (at: number) => {
     for (let back = 0; back < pauseFrames; back++) if ((levels[at - back] ?? silentDb) > silentDb) return false

@@ -1,4 +1,4 @@
-/** An engine's shared library: its place on the host, how it is loaded, and text in memory that it may read. */
+/** An engine's shared library: its location on the host, how it is loaded, and text in memory that it can read. */
 import { existsSync } from "node:fs"
 import { arch, platform } from "node:os"
 import { join } from "node:path"
@@ -28,7 +28,7 @@ const keepLoaded = (path: string) => {
   open(path, lazily | neverUnloaded)
 }
 
-// The folders of Debian, Fedora, Alpine and of libraries that are built by hand.
+// The folders of Debian, Fedora, Alpine and of libraries built by hand.
 const triples: Partial<Record<string, string>> = { x64: "x86_64-linux-gnu", arm64: "aarch64-linux-gnu" }
 
 const usualFolders = () => {
@@ -45,8 +45,8 @@ export const findLibrary = (file: string): string => {
 }
 
 /**
- * Copies a text into memory of its own, until `freeCString`. Short typed arrays lie on V8's heap and move in a
- * collection, even while the engine calls back; a text that a library reads for longer than a call must lie elsewhere.
+ * Copies a text into memory of its own, until `freeCString`. Short typed arrays are on V8's heap and move in a
+ * collection, even while the engine calls back; a text that a library reads for longer than a call must be elsewhere.
  */
 export const newCString = (text: string): bigint => {
   const bytes = new TextEncoder().encode(`${text}\0`)

@@ -1,5 +1,5 @@
 /**
- * A job as models speak it. Neighbouring pieces of one style are spoken together, because a model needs a whole
+ * A job as models speak it. Neighbouring pieces of one style are spoken together, because a model needs an entire
  * sentence to find its melody. Pure.
  */
 import type { Pronunciation, WordStart } from "#speech/contract"
@@ -8,21 +8,21 @@ import { withoutControls } from "./serve.ts"
 
 export interface Passage {
   readonly text: string
-  /** Factors: 1 leaves the voice as it is. */
+  /** Factors: 1 leaves the voice unchanged. */
   readonly speed: number
   readonly pitch: number
   readonly range: number
   readonly gainDb: number
-  /** The pieces that the text is made of, and where in it each begins. */
+  /** The pieces that make up the text, and where in it each starts. */
   readonly parts: ReadonlyArray<{ readonly piece: number; readonly from: number }>
-  /** By their places in this text. */
+  /** By their positions in this text. */
   readonly pronunciations: ReadonlyArray<Pronunciation>
 }
 
 const speedReach = { min: 0.5, max: 2 }
 const pitchReach = { min: 0.5, max: 2 }
 
-/** `hasPitch`: the model can speak higher and lower. A piece without anything to say is left out: it would sound. */
+/** `hasPitch`: the model can speak higher and lower. A piece with nothing to say is left out: it would make a sound. */
 export const passagesOf = ({ voice, pieces }: EngineJob, hasPitch = true): ReadonlyArray<Passage> => {
   const passages: Array<Passage> = []
   for (const [index, piece] of pieces.entries()) {
@@ -49,7 +49,7 @@ export const passagesOf = ({ voice, pieces }: EngineJob, hasPitch = true): Reado
   return passages.filter(({ text }) => /[\p{L}\p{N}]/u.test(text))
 }
 
-/** A word of a passage by its place in the job. */
+/** A word of a passage by its position in the job. */
 export const wordAt = ({ parts }: Passage, position: number, sample: number): WordStart => {
   const part = parts.findLast(({ from }) => from <= position) ?? { piece: 0, from: 0 }
   return { piece: part.piece, position: position - part.from, sample }

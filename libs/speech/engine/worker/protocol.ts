@@ -21,7 +21,7 @@ export interface ThreadJob {
   readonly job: EngineJob
 }
 
-/** `end`: no job will follow. */
+/** `end`: no more jobs follow. */
 export type ToThread = ThreadJob | "end"
 
 /** The number of the warm-up, which comes before the first job. */

@@ -1,7 +1,7 @@
 /**
  * The inside of an engine's thread: takes one job after the other, has it spoken, resamples it to the fleet's rate and
  * hands the frames over. It loads no Effect, so that a thread is small and starts fast. For the same reason it imports
- * the resampler by a name of its own, and not the rest of that library.
+ * the resampler directly, and not the rest of that library.
  */
 import { parentPort, workerData } from "node:worker_threads"
 import { makeResampler } from "#speech/audio/resample"
@@ -18,7 +18,7 @@ import {
 } from "./protocol.ts"
 
 export interface Sink {
-  /** Takes over the samples, at the engine's own rate. Returns false when the engine is to stop. */
+  /** Takes over the samples, at the engine's own rate. Returns false if the engine should stop. */
   readonly audio: (pcm: Int16Array, gainDb: number) => boolean
   /** `sample` counts from the job's first one, at the engine's own rate. */
   readonly word: (word: WordStart) => void
@@ -28,7 +28,7 @@ export interface Sink {
 export interface Speaker {
   readonly hz: number
   /**
-   * Any voice of the engine: a thread speaks a word to itself before it reports that it is ready; null where that gains
+   * Any voice of the engine: a thread speaks a word to itself before it reports that it is ready; null if that gains
    * nothing.
    */
   readonly firstVoice: string | null
@@ -36,9 +36,9 @@ export interface Speaker {
   readonly warmUps?: number
   /** It speaks words by their phonemes; others speak the text. */
   readonly readsPhonemes?: true
-  /** Speaks to the end, or until the sink stops it; null when all went well. */
+  /** Speaks to the end, or until the sink stops it; null if all went well. */
   readonly speak: (job: EngineJob, sink: Sink) => Outcome | null | Promise<Outcome | null>
-  /** Called after each job, when its outcome is already sent: for engines whose last job would be heard in the next. */
+  /** Called after each job, once its outcome is sent: for engines whose last job would affect the next. */
   readonly reset?: () => void
 }
 
@@ -48,18 +48,18 @@ export class MissingPart extends Error {}
 /** Control characters steer engines (espeak takes U+0001 for a command) and end C strings: they become spaces. */
 export const withoutControls = (text: string): string => text.replace(/\p{Cc}/gu, " ")
 
-/** Whether the text ends where a speaker pauses: after punctuation and any closing marks behind it. */
+/** Whether the text ends where a speaker pauses: after punctuation and any closing marks after it. */
 export const endsWithPause = (text: string): boolean => /[.!?:;,…。！？、，；：؟،]["'”’»)\]\s]*$/u.test(text)
 
 /**
- * A chunk lasts seconds. Ten minutes (29 MB) are the most that hostile text may cost: a single digit can last a second.
+ * A chunk lasts seconds. Ten minutes (29 MB) are the most that hostile text can cost: a single digit can last a second.
  */
 const samplesMax = 600 * engineHz
 
-/** What an engine's thread may ask of those around it. */
+/** What an engine's thread can ask of its host. */
 export interface ThreadHost {
   readonly log: (line: string) => void
-  /** Called when no job will follow, also while the engine is being opened. */
+  /** Called when no more jobs follow, also while the engine is being opened. */
   readonly onEnd: (close: () => void) => void
 }
 
@@ -91,7 +91,7 @@ export const serveJobs = (open: (data: ThreadData, host: ThreadHost) => Opened):
       log: (line) => send({ kind: "log", line }),
       onEnd: (close) => void closes.push(close)
     })
-    // What is no missing part has no handler here, so it ends the thread.
+    // Anything but a missing part has no handler here, so it ends the thread.
     if (opened instanceof Promise) void opened.then(begin).catch(refuse)
     else begin(opened)
   } catch (error) {
@@ -178,7 +178,7 @@ const serveJob = (
   else end(spoken)
 }
 
-/** The rates between which a resampler's table stays small: a hundred and sixty phases to the fleet's 24,000 Hz. */
+/** A resampler's table stays small between rates on this grid: a hundred and sixty phases to the fleet's 24,000 Hz. */
 const gridHz = 150
 /** Beyond these bounds a voice no longer sounds like a person's. */
 const factorBounds = { min: 0.7, max: 1.4 }
@@ -203,7 +203,7 @@ const fullScale = 32_767
 const knee = 0.8 * fullScale
 const headroom = fullScale - knee
 
-/** Makes samples louder or softer in place. Peaks that would clip are bent below full scale: no crackle. */
+/** Makes samples louder or softer in place. Peaks that would clip are bent below full scale, so they do not crackle. */
 export const amplify = (pcm: Int16Array, decibels: number): void => {
   if (decibels === 0) return
   const factor = 10 ** (decibels / 20)
@@ -229,9 +229,9 @@ interface FrameBatcher {
 }
 
 /**
- * Makes frames of an engine's small callbacks: the first samples leave at once, later frames double from 100 ms up to 1
- * s, so that a listener starts early and a long text costs few messages. A word leaves with the frame in which it
- * begins, although engines report it earlier.
+ * Makes frames of an engine's small callbacks: the first samples are sent at once, later frames double from 100 ms up
+ * to 1 s, so that a listener starts early and a long text costs few messages. A word is sent with the frame in which it
+ * starts, although engines report it earlier.
  */
 export const makeFrameBatcher = (send: (frame: EngineFrame) => void): FrameBatcher => {
   let target = 0

@@ -1,7 +1,6 @@
 /**
- * A zero-shot model from a folder of the operator's: it speaks with the voice of a recording, slowly and at the cost of
- * much of the machine, beside the embedded engines. Folder and model are tried before the role reports that it is
- * ready.
+ * A zero-shot model from the operator's folder: it speaks with the voice of a recording, slowly and at the cost of much
+ * of the machine, beside the embedded engines. Folder and model are tried before the role reports that it is ready.
  */
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
@@ -13,14 +12,14 @@ import type { ModelFiles } from "../sherpa/tts.ts"
 
 interface ZeroShotOptions {
   readonly modelFolder: string
-  /** The samples of a reference, 16,000 Hz; fails with the reason why they are not to be had. */
+  /** The samples of a reference, 16,000 Hz; fails with the reason why they are unavailable. */
   readonly reference: (object: string) => Effect.Effect<Int16Array, string>
 }
 
 const engine = "zero-shot"
 // A chunk lasts up to some twenty seconds, and a slow machine makes a second of audio in three.
 const jobMsMax = 120_000
-// The library stops only between sentences; a thread that is ended while the library runs takes the process along.
+// The library stops only between sentences; a thread that is terminated while the library runs takes the process down.
 const cancelMsMax = 60_000
 
 export const openZeroShotPool = Effect.fn("ZeroShotPool.open")(function* (options: ZeroShotOptions) {
@@ -82,8 +81,8 @@ const patterns = {
 }
 
 /**
- * The model in a folder, by the names of its files. A ZipVoice model takes on the voice of a reference; a VITS model
- * has a voice of its own and speaks with it whatever the reference. Other files are ignored.
+ * The model in a folder, recognized by its file names. A ZipVoice model takes on the voice of a reference; a VITS model
+ * has its own voice and speaks with it whatever the reference. Other files are ignored.
  */
 export const modelIn = (folder: string, names: ReadonlyArray<string>): FoundModel => {
   const found = (part: keyof typeof patterns) => names.find((name) => patterns[part].test(name))

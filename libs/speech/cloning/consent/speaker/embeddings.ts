@@ -1,6 +1,6 @@
 /**
  * Speaker embeddings by sherpa-onnx, an optional package that is loaded only for a configured model. Runs in a thread:
- * no Effect. Throws the fault of the package; a wrong model ends the process, see the probe.
+ * no Effect. Throws the package's error; a wrong model ends the process, see the probe.
  */
 import { createRequire } from "node:module"
 

@@ -1,5 +1,5 @@
 /**
- * Opens a speaker model and measures once, in a process of its own: on a file that is no such model the library ends
+ * Opens a speaker model and measures once, in a process of its own: on a file that is not such a model the library ends
  * its process, which must not be a role's. Called with the path of the model.
  */
 import { argv } from "node:process"

@@ -10,7 +10,7 @@ const lowHz = 60
 const highHz = 7_600
 const transformLength = 512
 const preEmphasis = 0.97
-/** A frame quieter than the loud frames by more than this is no speech. */
+/** A frame quieter than the loud frames by more than this is not speech. */
 const speechBelowLoudDb = 20
 /** The added noise relative to the mean power of the speech: 20 dB below. */
 const noiseShare = 0.01
@@ -237,7 +237,7 @@ const framesMin = 100
 /** Larger than any measured distance. */
 export const distanceCeiling = 1_000
 
-/** The distance between the speech of two recordings; the ceiling when one of them has less than a second of it. */
+/** The distance between the speech of two recordings; the ceiling if one of them has less than a second of it. */
 export const voiceDistance = (one: Int16Array, other: Int16Array, rateHz: number): number => {
   const [cepstraOne, cepstraOther] = [cepstraOf(one, rateHz), cepstraOf(other, rateHz)]
   if (cepstraOne.length < framesMin || cepstraOther.length < framesMin) return distanceCeiling
