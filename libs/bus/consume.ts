@@ -1,14 +1,14 @@
 /**
- * Takes messages from a durable consumer and hands each to a handler, as many at once as the consumer
- * allows unacked. Decoding, redelivery, heartbeats, acks and drain are done here:
- * - what fails its schema goes to REJECTED and is acked; it blocks nobody;
- * - a message in work longer than a third of the ack wait is kept alive by a heartbeat;
- * - a message delivered again while we still work on it, or after we finished it, is not handled twice;
- * - a handler that dies is logged at ERROR and its message handed back after a while;
- * - drain stops taking, lets finish what runs, and hands back the rest at once.
+ * Takes messages from a durable consumer and hands each to a handler, as many at once as the consumer allows unacked.
+ * Decoding, redelivery, heartbeats, acks and drain are done here:
+ * - a message that fails its schema goes to REJECTED and is acked, so it blocks no other message;
+ * - a message in work for longer than a third of the ack wait is kept alive by a heartbeat;
+ * - a message redelivered while it is in work, or after it was finished, is not handled twice;
+ * - a handler that dies is logged at ERROR, and its message is handed back after a delay;
+ * - drain stops taking, lets running handlers finish, and hands back the rest at once.
  *
- * The REJECTED stream, for messages that failed their schema: with every fault and its path. The broken bytes are kept
- * up to 64 KiB, without the secrets in them, so that an operator sees what came.
+ * The REJECTED stream holds messages that failed their schema, with every fault and its path. The broken bytes are kept
+ * up to 64 KiB with secrets removed, so that an operator can inspect what arrived.
  */
 import type { Consumer, ConsumerMessages, JsMsg } from "@nats-io/jetstream"
 import { Cause, Clock, Context, Data, Effect, Exit, Fiber, Latch, Layer, Result, Schedule, type Scope } from "effect"
@@ -21,7 +21,7 @@ import { header, headerReader, jsonCodec, type MessageCodec } from "./message.ts
 import { Publisher } from "./publish.ts"
 import { makeRoom, type Room } from "./room.ts"
 
-/** The parts of the fleet that read what others wrote. */
+/** The parts of the fleet that read messages written by others. */
 const origins: ReadonlyArray<string> = ["deliveries", "events", "log", "reports", "requests", "settlements", "speech"]
 
 export const busRejected = defineCounter({
@@ -40,14 +40,14 @@ export interface Refused {
   readonly payload: Uint8Array
 }
 
-// Enough to see what went wrong; base64 of it stays below the stream's message limit.
+// Enough to diagnose the fault; its base64 stays below the stream's message limit.
 const payloadBytesMax = 64 * 1_024
 const faultsMax = 50
 
-// A path may hold keys, and a text may hold a name, from the message itself. Secrets are removed before the text is
-// cut to its length, so that no half of one stays. A text beyond the searched part is no honest mistake, and is dropped.
+// A path can contain keys, and a text a name, from the message itself. Secrets are removed before the text is
+// truncated, so that no half of one remains. A text beyond the searched part is no honest mistake, and is dropped.
 const faultCharactersMax = 1_000
-// With the payload they stay below the stream's limit of a message, whatever their keys are made of.
+// Together with the payload they stay below the stream's message limit, whatever their keys contain.
 const faultsBytesMax = 24 * 1_024
 const subjectCharactersMax = 1_000
 const lookedAtMax = 16 * faultCharactersMax
@@ -58,7 +58,7 @@ const withoutSecrets =
     return { path: clean(path), message: clean(message) }
   }
 
-/** As many from the beginning as fit. */
+/** As many leading faults as fit. */
 const fitting = (faults: ReadonlyArray<Fault>) => {
   let left = faultsBytesMax
   return faults.filter((fault) => (left -= Buffer.byteLength(JSON.stringify(fault))) >= 0)
@@ -70,7 +70,7 @@ export class Rejections extends Context.Service<
   Rejections,
   {
     readonly reject: (refused: Refused) => Effect.Effect<void, BusError>
-    /** The faults in a form that anybody may see: without secrets, and within bounds. */
+    /** The faults in a form that is safe to show anybody: without secrets, and bounded. */
     readonly reportable: (faults: ReadonlyArray<Fault>) => ReadonlyArray<Fault>
   }
 >()("starling/bus/Rejections") {
@@ -94,7 +94,7 @@ export class Rejections extends Context.Service<
           payloadBase64: Buffer.from(bytes).toString("base64"),
           truncated: isCut
         }
-        // A source sequence names the message for good, so even after a crash in between it is stored once.
+        // A source sequence identifies the message permanently, so even after a crash in between it is stored once.
         const messageId = refused.sequence === null ? {} : { messageId: `${refused.origin}:${refused.sequence}` }
         const stored = yield* publisher.publish(subjects.rejected(refused.origin), codec, rejection, messageId)
         if (stored.duplicate) return
@@ -122,8 +122,8 @@ export const busRedelivered = defineCounter({
 })
 
 /**
- * A handler's decision about a message. `Ack`: finished, never again. `Nak`: deliver it again, perhaps to us, at once
- * or after a while, with nothing counted.
+ * A handler's decision about a message. `Ack`: finished, never deliver it again. `Nak`: deliver it again, possibly to
+ * this process, at once or after a delay, without counting anything.
  */
 export type AckDecision = Data.TaggedEnum<{
   Ack: {}
@@ -135,7 +135,7 @@ const { Ack, Nak } = Data.taggedEnum<AckDecision>()
 export const ack: AckDecision = Ack()
 export const nak = (delayMs = 0): AckDecision => Nak({ delayMs })
 
-/** A decoded message with the broker's facts about it. Times in epoch milliseconds. */
+/** A decoded message with the broker's metadata. Times in epoch milliseconds. */
 export interface Received<A> {
   readonly value: A
   readonly subject: string
@@ -146,11 +146,11 @@ export interface Received<A> {
 
 export interface ConsumeOptions<A, R> {
   readonly consumer: ConsumerDeclaration
-  /** Messages pulled from the broker at once; `unackedMax` alone bounds the work. Default the same. */
+  /** Messages pulled from the broker at once; defaults to `unackedMax`, which alone bounds the work. */
   readonly pullMax?: number
   /**
-   * Messages in work at once in this process, where the consumer allows more. What is handed back for a while counts until
-   * that is over.
+   * Messages in work at once in this process, where the consumer allows more. A message handed back with a delay counts
+   * until the delay is over.
    */
   readonly inWorkMax?: number
   readonly codec: MessageCodec<A>
@@ -161,7 +161,7 @@ export interface ConsumeOptions<A, R> {
 
 export interface Consumption {
   readonly inFlight: () => number
-  /** Changes how many messages the broker gives out unacked, over all replicas. */
+  /** Changes how many messages the broker delivers unacked, over all replicas. */
   readonly resize: (unackedMax: number) => Effect.Effect<void, BusError>
   /** Stops taking, waits up to `patienceMs` for running handlers, and hands back the rest. */
   readonly drain: (patienceMs: number) => Effect.Effect<{ readonly finished: number; readonly handedBack: number }>
@@ -213,7 +213,7 @@ interface InWork {
   aliveAtMs: number
 }
 
-// A handler that died will likely die again: retry not at once, and not so late that a fix goes unnoticed.
+// A handler that died will likely die again: do not retry at once, nor so late that a fix goes unnoticed.
 const deadHandlerDelayMs = 5_000
 // Finished messages remembered per consumer; more than any unacked limit in use.
 const ackedRemembered = 2_048
@@ -240,7 +240,7 @@ const makeWorker = Effect.fnUntraced(function* <A, R>(options: ConsumeOptions<A,
     const { streamSequence, timestampNanos, deliveryCount } = message.info
     const key = messageKey(streamSequence, timestampNanos)
     if (deliveryCount > 1) redelivered.inc({ stream })
-    // Not only counted redeliveries: a killed broker has forgotten that it ever delivered.
+    // Covers more than counted redeliveries: a killed broker has forgotten that it ever delivered.
     if (inWork.has(key)) return leave(0)
     if (acked.has(key)) {
       message.ack()
@@ -275,7 +275,7 @@ const makeWorker = Effect.fnUntraced(function* <A, R>(options: ConsumeOptions<A,
       run(Effect.logError("a message handler died", exit.cause).pipe(Effect.annotateLogs({ origin })))
     consumed.inc({ stream, outcome })
     leave(awayMs)
-    // Comes last, because a drain goes on within this call: it counts finished messages, and the rest must be acked or
+    // Comes last, because a drain resumes within this call: it counts finished messages, and the rest must be acked or
     // handed back.
     if (inWork.size === 0) idle.openUnsafe()
   }
@@ -291,7 +291,7 @@ const makeWorker = Effect.fnUntraced(function* <A, R>(options: ConsumeOptions<A,
 
 interface End {
   readonly outcome: "acked" | "handed_back" | "failed"
-  /** For how long the message does not come again. */
+  /** How long until the message is delivered again. */
   readonly awayMs: number
 }
 
@@ -305,7 +305,7 @@ const endOf = (exit: Exit.Exit<AckDecision>): End => {
   return value._tag === "Ack" ? { outcome: "acked", awayMs: 0 } : { outcome: "handed_back", awayMs: value.delayMs }
 }
 
-/** Acks the message when it is in REJECTED; hands it back while it cannot be stored there. */
+/** Acks the message once it is in REJECTED; hands it back while it cannot be stored there. */
 const rejectWith =
   (rejections: Rejections["Service"], origin: string) =>
   ({ subject, seq: sequence, data: payload }: JsMsg, faults: ReadonlyArray<Fault>) =>
@@ -322,11 +322,11 @@ const keepAlive = (inWork: Iterable<InWork>, nowMs: number, everyMs: number) => 
   }
 }
 
-// Short enough that a consumer removed behind our back is noticed and made again within seconds.
+// Short enough that a consumer removed externally is noticed and recreated within seconds.
 const pullExpiresMs = 5_000
 const heartbeatsMs = 2_500
 
-/** Takes from the consumer until it ends, by itself or with the connection, and says why. */
+/** Takes from the consumer until it ends, by itself or with the connection, and reports why. */
 type Take = (nats: Nats["Service"], consumer: Consumer) => Effect.Effect<void | Error, BusError>
 
 interface All {
@@ -334,7 +334,7 @@ interface All {
   readonly onMessage: (message: JsMsg) => void
 }
 
-/** All that the consumer gives: its limit of unacked messages bounds the work. */
+/** Takes everything the consumer delivers: its limit of unacked messages bounds the work. */
 const takeAll =
   ({ pullMax, onMessage }: All): Take =>
   (nats, consumer) =>
@@ -348,7 +348,7 @@ const takeAll =
           abort_on_missing_resource: true
         })
       ),
-      // The broker forgets the pulls of a lost connection; the library would notice seconds later.
+      // The broker forgets the pulls of a lost connection; the library would notice only seconds later.
       (messages) =>
         Effect.raceFirst(
           Effect.promise(() => messages.closed()),
@@ -357,20 +357,21 @@ const takeAll =
       (messages) => Effect.sync(() => void messages.close())
     )
 
-// Across accounts of a cluster a broker goes on to serve a pull whose process is gone: messages that wait for their ack wait.
+// Across accounts of a cluster, a broker keeps serving a pull whose process is gone, and those messages wait out their
+// ack wait.
 const shortPullMs = 2_000
 
 interface Pull {
   /** Resolves when the broker has ended it. */
   readonly ended: Promise<void>
   readonly close: () => void
-  /** What it still brings is handed back. */
+  /** What it still delivers is handed back. */
   isLeft: boolean
 }
 
 /**
- * While there is room, one message a pull: across accounts an empty message ends the answer that it is part of, and what
- * its pull would bring after it would come to nobody until its ack wait is over.
+ * While there is room, pulls one message at a time: across accounts an empty message ends the answer that it belongs
+ * to, and later messages of its pull would reach no reader until their ack wait is over.
  */
 const takeAsRoomIs =
   (room: Room, onMessage: (message: JsMsg) => void): Take =>
@@ -411,7 +412,7 @@ const connectionLost = new BusUnavailable({ operation: "pull", detail: "the conn
 
 interface Taking {
   readonly nats: Nats["Service"]
-  /** Creates the consumer again when it is lost. */
+  /** Recreates the consumer when it is lost. */
   readonly ensure: Effect.Effect<void, BusError>
   readonly declaration: ConsumerDeclaration
   readonly take: Take
@@ -427,7 +428,7 @@ const takeForEver = Effect.fnUntraced(function* ({ nats, ensure, declaration, ta
         Effect.tapError((error) => Effect.sync(() => nats.missed("consume", stream, error, sinceMs)))
       )
   )
-  // Ends only by interruption: whatever else ends the taking, the consumer is ensured and taken from again.
+  // Ends only by interruption: on any other end, the consumer is ensured and taken from again.
   return yield* found.pipe(
     Effect.flatMap((consumer) => take(nats, consumer)),
     Effect.flatMap((ended) =>
@@ -447,8 +448,8 @@ type MessageKey = string
 const messageKey = (sequence: number, timestampNanos: number): MessageKey => `${sequence}@${timestampNanos}`
 
 /**
- * The messages that this process finished last, `capacity` to twice as many. A killed broker has forgotten its last
- * acks and delivers those messages again: they are acked again without being handled twice.
+ * The messages that this process finished most recently, from `capacity` to twice as many. A killed broker forgets its
+ * last acks and redelivers those messages: they are acked again without being handled twice.
  */
 const ackedMessages = (capacity: number) => {
   let recent = new Set<MessageKey>()

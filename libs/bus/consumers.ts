@@ -9,7 +9,7 @@ import { jsonCodec } from "./message.ts"
 
 /**
  * A durable pull consumer as data. Acks are explicit. Deliveries have no count limit: the role counts attempts in the
- * message, where a crash cannot lose them. The broker never has more than `unackedMax` unacked at a time, over all
+ * message, where a crash cannot lose them. The broker keeps at most `unackedMax` messages unacked at a time, over all
  * replicas of the role.
  */
 export interface ConsumerDeclaration {
@@ -20,20 +20,20 @@ export interface ConsumerDeclaration {
   readonly unackedMax: number
   /** A message without a heartbeat for this long is delivered again, to any replica. */
   readonly ackWaitMs: number
-  /** Whoever makes the stream makes it too; who takes from it may not. */
+  /** Created together with its stream; a reader that takes from it has no right to create it. */
   readonly isReady?: true
 }
 
 export interface ConsumerBacklog {
   readonly pending: number
   readonly unacked: number
-  /** The sequence in the stream up to which all that is the consumer's was acked. */
+  /** The stream sequence up to which all of the consumer's messages are acked. */
   readonly ackFloor: number
   /** Epoch milliseconds, or null when it is not paused. */
   readonly pausedUntilMs: number | null
 }
 
-/** How far a consumer of a stream is, durable or not. Times in epoch milliseconds. */
+/** A consumer's progress in its stream, durable or not. Times in epoch milliseconds. */
 export interface ConsumerFigures {
   readonly name: string
   readonly isDurable: boolean
@@ -42,9 +42,9 @@ export interface ConsumerFigures {
   readonly pending: number
   /** Delivered and not acked. */
   readonly unacked: number
-  /** Those of the unacked that were delivered more than once. */
+  /** Unacked messages that were delivered more than once. */
   readonly redelivered: number
-  /** Requests for messages that wait at the broker: 0 when nobody reads. */
+  /** Pull requests waiting at the broker: 0 when there is no reader. */
   readonly waiting: number
   readonly isPaused: boolean
   readonly lastDeliveredAtMs: number | null
@@ -52,22 +52,22 @@ export interface ConsumerFigures {
 
 export interface ConsumerPage {
   readonly total: number
-  /** By name, from the asked place on; at most 256. */
+  /** By name, from the requested offset; at most 256. */
   readonly consumers: ReadonlyArray<ConsumerFigures>
 }
 
 export class Consumers extends Context.Service<
   Consumers,
   {
-    /** Creates the consumer, or changes it to the declaration. One that is made with its stream is only looked for. */
+    /** Creates the consumer, or updates it to the declaration. One created with its stream is only checked for. */
     readonly ensure: (declaration: ConsumerDeclaration) => Effect.Effect<void, BusError>
-    /** Removes the consumer; it may be absent. */
+    /** Removes the consumer, if it exists. */
     readonly remove: (stream: string, durable: string) => Effect.Effect<void, BusError>
-    /** The broker stops sending until then, and goes on by itself. */
+    /** The broker stops delivering until then, and resumes by itself. */
     readonly pause: (stream: string, durable: string, untilMs: number) => Effect.Effect<void, BusError>
     readonly resume: (stream: string, durable: string) => Effect.Effect<void, BusError>
     readonly backlog: (stream: string, durable: string) => Effect.Effect<ConsumerBacklog, BusError>
-    /** The figures of a stream's consumers, from the one at `offset` on. */
+    /** The figures of a stream's consumers, starting at `offset`. */
     readonly page: (stream: string, offset: number) => Effect.Effect<ConsumerPage, BusError>
     /** Names of the stream's durable consumers, at most 10,000. */
     readonly names: (stream: string) => Effect.Effect<ReadonlyArray<string>, BusError>
@@ -105,10 +105,10 @@ export class Consumers extends Context.Service<
   )
 }
 
-// The code for an existing consumer that differs; a cluster also returns it for one that does not.
+// The code for an existing consumer that differs; a cluster also returns it for an identical one.
 const existsAlready = 10148
 
-/** Creates it, or changes it to the declaration. */
+/** Creates it, or updates it to the declaration. */
 export const makeConsumer = (nats: Nats["Service"], declaration: ConsumerDeclaration) => {
   const { stream, durable } = declaration
   const config = consumerConfig(declaration)
@@ -140,7 +140,7 @@ const lookFor = Effect.fnUntraced(function* (nats: Nats["Service"], { stream, du
     )
 })
 
-/** The parts of the declaration that a consumer of the broker does not hold, one readable line each. */
+/** The parts of the declaration that a broker's consumer does not match, one readable line each. */
 export const consumerDifferences = (
   declaration: ConsumerDeclaration,
   current: Partial<ConsumerConfig> | undefined
@@ -148,7 +148,7 @@ export const consumerDifferences = (
   const { stream, durable } = declaration
   if (current === undefined) return [`consumer ${durable} of ${stream} does not exist`]
   const filters = filtersOf(current)
-  // Without a filter it has all of its stream.
+  // Without a filter it gets its whole stream.
   const has = { ...current, filter_subjects: filters.length === 0 ? declaration.filterSubjects : filters }
   return Object.entries(consumerConfig(declaration)).flatMap(([key, value]) => {
     const now = has[key as keyof ConsumerConfig]
@@ -183,7 +183,7 @@ const readNames = (nats: Nats["Service"], stream: string) =>
     return names
   })
 
-// The client library lists from the first consumer alone.
+// The client library can list only from the first consumer.
 const readConsumers = Effect.fnUntraced(function* (nats: Nats["Service"], stream: string, offset: number) {
   const operation = `list consumers of ${stream}`
   const answer = yield* nats.use(operation, ({ connection }) =>
@@ -237,7 +237,7 @@ const figuresOf = ({ name, config, delivered, ...counts }: (typeof Figures)["Typ
   lastDeliveredAtMs: delivered.last_active === undefined ? null : Date.parse(delivered.last_active)
 })
 
-/** The broker writes a single one elsewhere than several. */
+/** The broker reports a single filter in another field than several. */
 const filtersOf = (config: {
   readonly filter_subject?: string | undefined
   readonly filter_subjects?: ReadonlyArray<string> | null | undefined

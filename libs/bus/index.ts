@@ -1,6 +1,6 @@
 /**
- * The bus: every message between roles goes through here. It is the only module that knows the broker's client library;
- * nothing of the library shows outside.
+ * The bus carries every message between roles. Only this module knows the broker's client library; nothing of the
+ * library is visible outside.
  */
 export { type BrokerTls, brokerTls, inboxPrefix } from "./connection/dial.ts"
 export { Nats } from "./connection/connection.ts"

@@ -1,6 +1,6 @@
 /**
- * The whole bus for one role, from the configuration: its own connection, the topology created or awaited, and
- * readiness that follows both under the role's own name.
+ * The complete bus for one role, from the configuration: its own connection, the topology created or awaited, and
+ * readiness reported for both under the role's own name.
  */
 import { join } from "node:path"
 import { Effect, Layer, Redacted } from "effect"
@@ -96,7 +96,7 @@ export const busServices = Layer.mergeAll(
   )
 )
 
-/** `deliveryLanes`: how many lanes of deliveries the topology has. */
+/** `deliveryLanes`: the topology's number of delivery lanes. */
 export const busLayer = (deliveryLanes: number) =>
   busServices.pipe(
     Layer.provide(redactorLayer),

@@ -1,10 +1,10 @@
 /**
- * A lease: one holder at a time. It is a key with a time to live of 3 s, renewed each second; the broker's clock
- * decides, so a holder that was asleep finds its lease gone. Holding a lease is a reason to work, never a proof: the
+ * A lease has one holder at a time. It is a key with a time to live of 3 s, renewed each second; the broker's clock
+ * decides, so a holder that was suspended finds its lease gone. Holding a lease is a reason to work, never a proof: the
  * holder's work must be harmless when done twice.
  *
- * An idle fleet holds some twenty leases. All those of a process are renewed at the same moment: one wake-up and one
- * write for each of its connections, in place of one for each lease.
+ * An idle fleet holds about twenty leases. A process renews all of its leases at the same moment: one wake-up and one
+ * write per connection instead of one per lease.
  */
 import { Clock, Context, Effect, Layer, Option, Result, Schema } from "effect"
 import type { BusError } from "./errors.ts"
@@ -16,23 +16,23 @@ import { StreamReader } from "./stream-reader.ts"
 export interface Lease {
   readonly key: string
   readonly holder: string
-  /** Called each time the lease was asked for and another process holds it: the waiting loop is alive. */
+  /** Called each time the lease was requested but another process holds it: the waiting loop is alive. */
   readonly onWait?: () => void
 }
 
-/** A lease as it is held now. */
+/** A currently held lease. */
 interface HeldLease {
   readonly key: string
   readonly holder: string
-  /** When it ends unless it is renewed before, in epoch milliseconds of the broker's clock. */
+  /** When it expires unless renewed, in epoch milliseconds of the broker's clock. */
   readonly untilMs: number
 }
 
-// Three renewals fit into one life: one lost message must not end a healthy holder's lease.
+// Three renewals fit into one lifetime: one lost message must not end a healthy holder's lease.
 const timeToLiveSeconds = 3
 const timeToLive = `${timeToLiveSeconds}s`
 const beatMs = 1_000
-// Each process has a moment of its own, by its start: the broker is not to be asked by all of them at once.
+// Each process has its own moment, set by its start, so that they do not all ask the broker at once.
 const beatOffsetMs = Math.floor(performance.timeOrigin) % beatMs
 
 const codec = jsonCodec(Schema.Struct({ holder: Schema.String }))
@@ -41,11 +41,11 @@ export class Leases extends Context.Service<
   Leases,
   {
     /**
-     * Runs `work` whenever the lease is ours, for ever: waits for the lease, interrupts the work when the lease is
-     * lost, and waits again. An interruption gives the lease back.
+     * Runs `work` whenever this process holds the lease, forever: waits for the lease, interrupts the work when the
+     * lease is lost, and waits again. An interruption releases the lease.
      */
     readonly whileHeld: <E, R>(lease: Lease, work: Effect.Effect<unknown, E, R>) => Effect.Effect<never, E, R>
-    /** All leases that are held, by key; at most 10,000. */
+    /** All held leases, by key; at most 10,000. */
     readonly held: Effect.Effect<ReadonlyArray<HeldLease>, BusError>
   }
 >()("starling/bus/Leases") {
@@ -61,10 +61,10 @@ export class Leases extends Context.Service<
   )
 }
 
-// A key for each settler's key, sweep and relay: hundreds at most.
+// A key per settler key, sweep and relay: hundreds at most.
 const heldMax = 10_000
 
-/** A key that was given back has no message, or a marker without a holder. */
+/** A released key has no message, or a marker without a holder. */
 const heldIn = Effect.fnUntraced(function* (reader: StreamReader["Service"]) {
   const counts = yield* reader.countBySubject("KV_leases", `${leasesPrefix}>`)
   const keys = Object.keys(counts).toSorted().slice(0, heldMax)
@@ -80,7 +80,7 @@ const leaseOf = ({ subject, storedAtMs, ...message }: SourceMessage): ReadonlyAr
     ]
   })
 
-/** The moment in which all leases of this process are renewed, or asked for again. */
+/** The moment when all leases of this process are renewed or requested again. */
 const nextBeat = Effect.flatMap(Clock.currentTimeMillis, (nowMs) =>
   Effect.sleep(beatMs - ((nowMs + beatOffsetMs) % beatMs))
 )

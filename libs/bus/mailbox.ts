@@ -1,12 +1,12 @@
 /**
- * Core messages straight to a process: audio, credit, cancel. A process subscribes once, at its start, and tells its
- * sessions apart by the token after its own name: a subscription per session would lose the first frames in a cluster.
- * Nothing is stored and nothing is confirmed; the sender must bound its unconfirmed messages.
+ * Core messages straight to a process: audio, credit, cancel. A process subscribes once, at its start, and
+ * distinguishes its sessions by the token after its own name: a subscription per session would lose the first frames in
+ * a cluster. Nothing is stored or confirmed; the sender must bound its unconfirmed messages.
  *
- * The transport between roles of one process. A question to a subject that another role answers, and messages to its
- * mailbox, skip the broker, whose round trip costs a millisecond. Question and answer are handed over as values when
- * both sides have the same codecs. A role that is alone, has left or is full is not found: then the broker has the
- * message, and any replica may get it. Only for plain subjects; the broker matches wildcards.
+ * The transport between roles of one process. A question to a subject that another role of the process answers, and
+ * messages to its mailbox, skip the broker, whose round trip costs a millisecond. Question and answer are passed as
+ * values when both sides use the same codecs. A role that runs alone, has left or is full is not found: the message
+ * then goes to the broker, and any replica can get it. Only for plain subjects; the broker matches wildcards.
  */
 import { randomBytes } from "node:crypto"
 import { Context, Effect, Layer, type Scope } from "effect"
@@ -20,9 +20,9 @@ import { hasMailbox, mailboxWord } from "./topology/topology.ts"
 export interface Answerer<Question, Answer> {
   readonly question: MessageCodec<Question>
   readonly answer: MessageCodec<Answer>
-  /** Whether one more question would be worked on at once. */
+  /** Whether one more question would be started at once. */
   readonly hasRoom: () => boolean
-  /** Call `respond` once, at any time; the asker may have given up. */
+  /** Call `respond` once, at any time; the asker may have stopped waiting. */
   readonly pose: (question: Question, respond: (answer: Answer) => void) => void
 }
 
@@ -30,16 +30,16 @@ export interface Answerer<Question, Answer> {
 type Receive = (sessionId: string, bytes: Uint8Array) => void
 
 interface Registry<A> {
-  /** Undefined when nobody in this process has the name. */
+  /** Undefined when this process has no such name. */
   readonly find: (name: string) => A | undefined
-  /** The first to enter keeps the name until it leaves. */
+  /** The first to register keeps the name until it leaves. */
   readonly enter: (name: string, entry: A) => () => void
 }
 
 interface Transport {
   readonly mailboxes: Registry<Receive>
   readonly answer: <Q, A>(subject: string, answerer: Answerer<Q, A>) => () => void
-  /** The role that would take such a question now. */
+  /** The role that would currently answer such a question. */
   readonly answererOf: <Q, A>(
     subject: string,
     question: MessageCodec<Q>,
@@ -65,7 +65,7 @@ const inProcess = (): Transport => {
     answer: (subject, answerer) => answerers.enter(subject, answerer),
     answererOf: <Q, A>(subject: string, question: MessageCodec<Q>, answer: MessageCodec<A>) => {
       const found = answerers.find(subject) as Answerer<Q, A> | undefined
-      // The same codecs carry the same values, so the type above is true.
+      // The same codecs carry the same values, so the type above holds.
       return found?.question === question && found.answer === answer && found.hasRoom() ? found : undefined
     }
   }
@@ -77,7 +77,7 @@ const none: Transport = {
   answererOf: () => undefined
 }
 
-/** Finds nothing, unless the process provides `localTransport`. */
+/** Finds nothing unless the process provides `localTransport`. */
 export const LocalTransport = Context.Reference<Transport>("starling/bus/LocalTransport", { defaultValue: () => none })
 
 /** Shared by all roles of a process on one broker. */
@@ -90,9 +90,9 @@ export class Mailbox extends Context.Service<
     readonly instance: string
     /** Receives the messages of a session until the scope closes. The receiver owns the bytes. */
     readonly open: (sessionId: string, receive: (bytes: Uint8Array) => void) => Effect.Effect<void, never, Scope.Scope>
-    /** Receives the messages of sessions that are not open; there is no other way to tell the sender. */
+    /** Receives the messages of sessions that are not open; there is no other way to inform the sender. */
     readonly onUnknown: (receive: (sessionId: string, bytes: Uint8Array) => void) => Effect.Effect<void>
-    /** False for an instance that is known to be gone: nobody listens to its messages any more. */
+    /** False for an instance that is known to be gone: it no longer receives messages. */
     readonly isThere: (instance: string) => Effect.Effect<boolean>
     /** Sends without waiting. All messages of one turn of the event loop leave in one write. */
     readonly send: (instance: string, sessionId: string, bytes: Uint8Array) => void
@@ -127,7 +127,7 @@ export class Mailbox extends Context.Service<
         ),
         (subscription) => Effect.sync(() => subscription.unsubscribe())
       )
-      // A role without a mailbox may have no permission to subscribe either.
+      // A role without a mailbox may also lack the permission to subscribe.
       if (hasMailbox(role)) yield* Effect.andThen(listening, nearby)
       return Mailbox.of({
         instance,
@@ -151,7 +151,7 @@ export class Mailbox extends Context.Service<
   )
 }
 
-// The broker says at once when nobody listens; a listener does not answer.
+// The broker reports at once when there is no subscriber; a subscriber does not answer.
 const silenceMs = 300
 const nothing = new Uint8Array(0)
 

@@ -1,6 +1,6 @@
 /**
- * Codecs and headers: how a value becomes a message and back. Every message that enters a role is decoded here: a
- * message that does not fit gives all its faults with their paths, never a half-read value.
+ * Codecs and headers: how a value becomes a message and back. Every message that enters a role is decoded here: one
+ * that does not fit yields all its faults with their paths, never a half-read value.
  */
 import type { MsgHdrs } from "@nats-io/nats-core"
 import { MsgHdrsImpl } from "@nats-io/nats-core/internal"
@@ -26,7 +26,7 @@ export interface MessageCodec<A> {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 const utf8Encoder = new TextEncoder()
-// Most messages fit in it; encoding here and copying once costs half of the encoder's own array.
+// Most messages fit; encoding here and copying once costs half as much as the encoder's own array.
 const desk = new Uint8Array(64 * 1_024)
 // The most bytes of one UTF-16 unit.
 const utf8BytesMax = 3
@@ -38,7 +38,7 @@ const encodeUtf8 = (text: string): Uint8Array =>
 
 type Decoded<A> = Result.Result<A, ReadonlyArray<Fault>>
 
-// A publisher can send as much as the broker takes. No API takes what nests deeper.
+// A publisher can send as much as the broker accepts. No API needs deeper nesting.
 const limits = { depthMax: 100, weightMax: weightMaxOf(1_048_576) }
 
 /** Parses UTF-8 JSON strictly, within the limits of messages. */
@@ -48,8 +48,8 @@ export const parseJson = (data: Uint8Array): Decoded<unknown> => {
 }
 
 /**
- * The same of bytes that are passed on: a key that is given twice is a fault, for whoever gets them may read the other
- * value than the one that was checked.
+ * The same for bytes that are passed on: a duplicate key is a fault, because a receiver could read the value that was
+ * not checked.
  */
 export const parseUnambiguousJson = (data: Uint8Array): Decoded<unknown> => {
   const text = utf8Text(data)
@@ -60,7 +60,7 @@ export const parseUnambiguousJson = (data: Uint8Array): Decoded<unknown> => {
   })
 }
 
-/** The bytes of a text without the byte order mark before them, which readers leave out. */
+/** A text's bytes without its byte order mark, which readers drop. */
 export const unmarked = (data: Uint8Array): Uint8Array =>
   data[0] === 0xef && data[1] === 0xbb && data[2] === 0xbf ? data.subarray(3) : data
 
@@ -80,7 +80,7 @@ const parsedText = (text: string): Decoded<unknown> => {
 
 const notJson = (reason: string) => Result.fail([{ path: "", message: `not UTF-8 JSON: ${reason}` }])
 
-/** Decodes JSON text, of a header for example, that fits `schema`. */
+/** Decodes JSON text, such as a header, that fits `schema`. */
 export const jsonTextDecoder = <A>(schema: Schema.Codec<A, A>): ((text: string) => Decoded<A>) => {
   const decode = boundedDecoder(schema)
   return (text) => Result.flatMap(parsedText(text), (json) => Result.mapError(decode(json), pointedFaults))
@@ -90,11 +90,11 @@ const jsonCodecs = new WeakMap<object, unknown>()
 
 /**
  * The body is JSON that fits `schema`, whose values look the same decoded and encoded. Incoming values are checked;
- * outgoing ones are held to the schema by their type. A schema has one codec: two roles of a process know by it that they
- * speak of the same values.
+ * outgoing ones are held to the schema by their type. A schema has one codec, by which two roles of a process recognize
+ * that they exchange the same values.
  */
 export const jsonCodec = <A>(schema: Schema.Codec<A, A>): MessageCodec<A> => {
-  // Made of the same schema, so of the same type.
+  // Made from the same schema, so of the same type.
   const known = jsonCodecs.get(schema) as MessageCodec<A> | undefined
   if (known !== undefined) return known
   const codec = newJsonCodec(schema)
@@ -115,7 +115,7 @@ const newJsonCodec = <A>(schema: Schema.Codec<A, A>): MessageCodec<A> => {
 export const header = {
   messageId: "Nats-Msg-Id",
   expectedLastSubjectSequence: "Nats-Expected-Last-Subject-Sequence",
-  /** The subject whose last sequence is meant, when it is not the message's own. */
+  /** The subject whose last sequence is expected, when it is not the message's own. */
   expectedSubject: "Nats-Expected-Last-Subject-Sequence-Subject",
   rollup: "Nats-Rollup",
   ttl: "Nats-TTL",
@@ -124,7 +124,7 @@ export const header = {
   batchId: "Nats-Batch-Id",
   batchSequence: "Nats-Batch-Sequence",
   batchCommit: "Nats-Batch-Commit",
-  /** On a message that the broker answered or announced: where and when it is stored, and how many follow it. */
+  /** On a message that the broker returned or announced: where and when it was stored, and how many follow it. */
   source: "Nats-Stream",
   storedSubject: "Nats-Subject",
   sequence: "Nats-Sequence",
@@ -140,8 +140,8 @@ const known: ReadonlySet<string> = new Set(Object.values(header))
 const isPlain = (value: string) => !/[\r\n]/u.test(value)
 
 /**
- * Builds the client library's headers, which refuse a CR or LF in a value. A name from the table above need not be
- * checked letter by letter, as the library checks each.
+ * Builds the client library's headers, which refuse a CR or LF in a value. Names from the table above skip the
+ * library's check of each character.
  */
 export const toHeaders = (pairs: HeaderPairs): MsgHdrs => {
   const built = new MsgHdrsImpl()

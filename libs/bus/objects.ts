@@ -1,6 +1,6 @@
 /**
- * Object stores: bytes too large for a message, streamed in and out in chunks, so that a large object never stands in
- * memory whole.
+ * Object stores: bytes too large for a message, streamed in and out in chunks, so that a large object is never in
+ * memory all at once.
  */
 import { nuid } from "@nats-io/nats-core"
 import { type ObjectInfo, Objm, setSha256Backend } from "@nats-io/obj"
@@ -16,7 +16,7 @@ import { storedOn } from "./pages.ts"
 export interface StoredObject {
   readonly name: string
   readonly bytes: number
-  /** `SHA-256=` and the base64url digest, checked again on reading. */
+  /** `SHA-256=` and the base64url digest, verified again on reading. */
   readonly digest: string
 }
 
@@ -29,18 +29,18 @@ export class Objects extends Context.Service<
       content: Stream.Stream<Uint8Array, E>
     ) => Effect.Effect<StoredObject, BusError>
     /**
-     * Stores bytes from memory in one round trip, and in one message where they fit: an object takes two. The name's
-     * earlier bytes stay until they are too old. Only `getWhole` finds them.
+     * Stores bytes from memory in one round trip, and in one message where they fit; an object takes two. Earlier bytes
+     * of the same name stay until they expire. Only `getWhole` finds them.
      */
     readonly putWhole: (store: string, name: string, bytes: Uint8Array) => Effect.Effect<void, BusError>
-    /** What was last stored whole under a name, from the leader. */
+    /** The bytes last stored by `putWhole` under a name, from the leader. */
     readonly getWhole: (store: string, name: string) => Effect.Effect<Option.Option<Uint8Array>, BusError>
     readonly get: (store: string, name: string) => Stream.Stream<Uint8Array, BusError>
     readonly info: (store: string, name: string) => Effect.Effect<Option.Option<StoredObject>, BusError>
     readonly remove: (store: string, name: string) => Effect.Effect<void, BusError>
     /**
-     * Removes uploads that never ended and have had no new bytes for so long; returns their number. An object gets its
-     * name with its last byte, so nothing else leads to these.
+     * Removes uploads that never finished and have had no new bytes for that long; returns their number. An object gets
+     * its name with its last byte, so nothing else leads to these.
      */
     readonly removeUnfinished: (store: string, untouchedMs: number) => Effect.Effect<number, BusError>
   }
@@ -49,7 +49,7 @@ export class Objects extends Context.Service<
     Objects,
     Effect.gen(function* () {
       const nats = yield* Nats
-      // The library's own is some twenty times slower, and blocks the process meanwhile.
+      // The library's own is about twenty times slower, and blocks the process meanwhile.
       setSha256Backend("native")
       const manager = new Objm(nats.connection)
       const open = (store: string) => nats.use(`open object store ${store}`, () => manager.open(store))
@@ -137,7 +137,7 @@ const removeUnfinishedParts = Effect.fnUntraced(function* (nats: Nats["Service"]
   return removed
 })
 
-/** The client library would make a consumer. Fails at the end when the bytes are not those that were stored. */
+/** The client library would create a consumer. Fails at the end when the bytes differ from those stored. */
 const readChunks = (nats: Nats["Service"], store: string, object: ObjectInfo): Stream.Stream<Uint8Array, BusError> => {
   const hash = createHash("sha256")
   const chunks = storedOn(nats, `OBJ_${store}`, chunksOf(store, object.nuid)).pipe(
@@ -154,7 +154,7 @@ const readChunks = (nats: Nats["Service"], store: string, object: ObjectInfo): S
   return Stream.concat(chunks, Stream.drain(Stream.fromEffect(check)))
 }
 
-/** The subjects of the parts of all objects that have a name. */
+/** The subjects of the parts of all named objects. */
 const finishedParts = Effect.fnUntraced(function* (nats: Nats["Service"], store: string) {
   const named = yield* Stream.runCollect(storedOn(nats, `OBJ_${store}`, `$O.${store}.M.>`))
   return named
@@ -164,7 +164,7 @@ const finishedParts = Effect.fnUntraced(function* (nats: Nats["Service"], store:
     )
 })
 
-// Of what the client library writes.
+// Part of what the client library writes.
 const metaCodec = jsonCodec(Schema.Struct({ nuid: Schema.String, deleted: Schema.optionalKey(Schema.Boolean) }))
 
 const chunksOf = (store: string, id: string) => `$O.${store}.C.${id}`
@@ -189,9 +189,9 @@ const wholeMessage = (store: string, name: string, data: Uint8Array): StreamWrit
 })
 
 /**
- * One round trip, where the client library makes five: chunks and name leave together, in the form of ADR-20. The
- * broker stores in the order of sending, so a name is there only behind its chunks. An older object's chunks stay until
- * they are too old. An empty message says that what was stored whole before is no longer the last.
+ * One round trip, where the client library makes five: chunks and name leave together, in the format of ADR-20. The
+ * broker stores in the order of sending, so a name is only ever stored after its chunks. An older object's chunks stay
+ * until they expire. An empty message marks an earlier `putWhole` as superseded.
  */
 const writeObject = Effect.fnUntraced(function* (
   write: Nats["Service"]["write"],

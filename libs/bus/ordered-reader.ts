@@ -1,9 +1,9 @@
 /**
- * Reads a stream in order from a sequence on, for ever, into a bounded queue, and without a consumer: who may make one
- * may have the broker deliver stored messages to any subject. What lies there already is read in pages; from then on
- * each message is taken as the broker announces it. An announcement that does not follow on, or for which the queue has
- * no room, leads back to the pages, so that a slow reader stops the broker's sending. A lost connection fails the queue;
- * the reader knows where to go on.
+ * Reads a stream in order from a sequence on, forever, into a bounded queue, without a consumer: a client with the
+ * right to create one could have the broker deliver stored messages to any subject. The existing messages are read in
+ * pages; after that, each message is taken as the broker announces it. An announcement that leaves a gap, or for which
+ * the queue has no room, leads back to pages, so that a slow reader stops the broker's sending. A lost connection fails
+ * the queue; the reader knows where to resume.
  */
 import type { Msg } from "@nats-io/nats-core"
 import { Clock, Effect, Latch, Queue, type Scope } from "effect"
@@ -23,28 +23,30 @@ interface Reading {
   readonly offer: (message: SourceMessage) => boolean
   /** Waits until the queue has room for a page. */
   readonly room: Effect.Effect<void>
-  /** Opened when there is more than what is taken. */
+  /** Opened when there is more to read than was taken. */
   readonly bell: Latch.Latch
-  /** The first sequence that is not taken. */
+  /** The first sequence that is not yet taken. */
   next: number
-  /** The furthest that the broker has announced. */
+  /** The highest sequence that the broker has announced. */
   announced: number
-  /** How many announcements are taken as they come, all that was stored before being taken; 0 while pages are read. */
+  /**
+   * How many announcements are taken as they arrive, once everything stored before is taken; 0 while pages are read.
+   */
   liveMax: number
 }
 
-// Used only while the reader is slow: a page's worth of events takes it some 20 ms.
+// Used only while the reader is slow: a page's worth of events takes it about 20 ms.
 const roomLookedForMs = 2
-// An announcement can be lost, and a broker whose streams are of another release makes none.
+// An announcement can be lost, and a broker with streams of another release sends none.
 const lookAgainMs = 2_000
-// At a stream that announces nothing.
+// For a stream that announces nothing.
 const lookOftenMs = 250
-// A replica that answers may be behind the leader that announced. Later than this it is found at the next look.
+// An answering replica can lag the leader that announced. A message later than this is found by the next poll.
 const behindMs = [2, 5, 10, 20, 50, 100, 150] as const
 
 /**
- * Messages from `fromSequence` on. The queue fails when reading cannot go on and must begin again. `Extra`: values that
- * the reader itself may put between the messages.
+ * Messages from `fromSequence` on. The queue fails when reading cannot continue and must be restarted. `Extra`: values
+ * that the reader itself can put between the messages.
  */
 export const readInOrder = Effect.fnUntraced(function* <Extra = never>(
   nats: Nats["Service"],
@@ -70,7 +72,8 @@ export const readInOrder = Effect.fnUntraced(function* <Extra = never>(
     while (true) {
       yield* catchUp(nats, reading)
       reading.bell.closeUnsafe()
-      // Who rests takes a page's worth as it comes, and after the rest only what is left of the messages by then.
+      // A resting reader takes a page's worth as it arrives; after the rest, only the messages that still exist by
+      // then.
       reading.liveMax = restMs === 0 ? Number.POSITIVE_INFINITY : pageMessagesMax
       yield* Effect.raceFirst(reading.bell.await, Effect.sleep(lookMs))
       const isCrowded = reading.liveMax === 0
@@ -87,7 +90,7 @@ export const readInOrder = Effect.fnUntraced(function* <Extra = never>(
   return queue
 })
 
-/** Reads pages until nothing is left, nor announced. */
+/** Reads pages until nothing is left or announced. */
 const catchUp = Effect.fnUntraced(function* (nats: Nats["Service"], reading: Reading) {
   let waits = 0
   while (true) {
@@ -99,7 +102,7 @@ const catchUp = Effect.fnUntraced(function* (nats: Nats["Service"], reading: Rea
     if (reading.announced < reading.next) return
     if (reading.next > from) waits = 0
     const waitMs = behindMs[waits]
-    // What was announced may have been removed since.
+    // An announced message may have been removed since.
     if (waitMs === undefined) return
     waits += 1
     yield* Effect.sleep(waitMs)
@@ -138,14 +141,17 @@ const hearAnnouncements = (nats: Nats["Service"], reading: Reading) => {
 }
 
 /**
- * A run: the messages that come within a moment, taken together, because a stream of single messages costs more than
- * the work.
+ * A run: messages that arrive within a moment, taken together, because a stream of single messages costs more than the
+ * work.
  */
 export interface BatchOptions {
   readonly messagesMax: number
   /** How long the first message waits for others. */
   readonly withinMs: number
-  /** Between two pulls, once there is less to read than a pull. What the stream replaces meanwhile is not sent. */
+  /**
+   * Between two pulls, once less than a full pull is left to read. Messages that the stream replaces meanwhile are not
+   * sent.
+   */
   readonly restMs?: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * Reads what a stream stores in pages, by direct gets: without a consumer, from any replica. What the broker adds to a
- * stored message's headers comes last, so a publisher that sets these headers itself is not believed.
+ * Reads a stream's messages in pages, by direct gets: without a consumer, from any replica. The broker appends its own
+ * headers last, so a publisher that sets these headers itself is not believed.
  */
 import { createInbox, type Msg, type MsgHdrs, type Subscription } from "@nats-io/nats-core"
 import { Effect, Option, Stream } from "effect"
@@ -14,7 +14,7 @@ export interface SourceMessage {
   readonly subject: string
   readonly sequence: number
   readonly storedAtMs: number
-  /** The very object that was written, if this process wrote it as one that is read back. */
+  /** The very object that was written, if this process wrote it as one to be read back. */
   readonly data: Uint8Array
   /** As the publisher set it. */
   readonly header: (name: string) => string | undefined
@@ -35,7 +35,7 @@ export interface Page {
 
 /** The most messages of a page. */
 export const pageMessagesMax = 256
-// Below what a connection buffers without harm.
+// Below what a connection can buffer safely.
 const pageBytes = 4 * 1_024 * 1_024
 
 /** An empty page where nothing matches. */
@@ -49,7 +49,7 @@ export const readPage = (nats: Nats["Service"], stream: string, query: PageQuery
   return nats.whileConnected(operation, asked)
 }
 
-/** All that a stream stores on a subject, from its beginning to its end. */
+/** Everything a stream stores on a subject, from beginning to end. */
 export const storedOn = (
   nats: Nats["Service"],
   stream: string,
@@ -63,9 +63,9 @@ export const storedOn = (
     })
   )
 
-// For all of a page, over a slow line.
+// For a complete page over a slow line.
 const pageWithinMs = 5_000
-// The broker's codes in place of a message.
+// The broker's codes returned in place of a message.
 const status = { endOfPage: 204, nothingThere: 404, nobodyAnswers: 503 } as const
 
 const askPage = (
@@ -103,14 +103,14 @@ const askPage = (
         resume(Effect.fail(toBusError(operation)(cause)))
       }
     })
-    // However it ends: a subscription that is left holds its page, here and at the broker.
+    // However it ends: a leftover subscription would hold its page, here and at the broker.
     return Effect.ensuring(
       asked,
       Effect.sync(() => subscription?.unsubscribe())
     )
   })
 
-/** What a page's last message says, which is none of the stream. */
+/** The result of a page's closing message, which is not part of the stream. */
 const ended = (operation: string, { headers }: Msg, page: Page): Effect.Effect<Page, BusError> => {
   const code = headers?.code ?? 0
   if (code === status.endOfPage || code === status.nothingThere) return Effect.succeed(page)
@@ -119,7 +119,7 @@ const ended = (operation: string, { headers }: Msg, page: Page): Effect.Effect<P
   return new BusUnavailable({ operation, detail: "nobody answers for the stream" })
 }
 
-/** Undefined for what holds no stored message. A publisher may have stored a status line: it tells nothing here. */
+/** Undefined unless it holds a stored message. A status line that a publisher stored means nothing here. */
 export const storedMessage = ({ headers, data }: Msg): SourceMessage | undefined => {
   const subject = added(headers, header.storedSubject)
   const sequence = Number(added(headers, header.sequence))

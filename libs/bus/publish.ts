@@ -26,7 +26,7 @@ export interface PublishOptions {
   readonly expectedLastSubjectSequence?: number
   /** Further headers. */
   readonly headers?: HeaderPairs
-  /** This process reads the message again and then gets the very object that is given here. */
+  /** This process reads the message back and then gets the very object given here. */
   readonly isReadBack?: boolean
 }
 
@@ -109,7 +109,7 @@ export interface BatchMessage {
   readonly headers: HeaderPairs
 }
 
-/** The broker's limit, the committing message included. */
+/** The broker's limit, including the committing message. */
 export const batchMessagesMax = 1_000
 
 /** Stores all of one stream's `messages`, or none, in one round trip. Returns the sequence of the last. */
@@ -144,8 +144,8 @@ const batchHeaders = (pairs: HeaderPairs, batchId: string, sequence: number) => 
 const scheduleGridMs = 250
 
 /**
- * Headers of a message that the broker keeps until a moment and then moves to another subject of the same stream. One
- * schedule per subject. It fires up to one tick early: the consumer waits out the rest.
+ * Headers of a message that the broker keeps until its due time and then moves to another subject of the same stream.
+ * One schedule per subject. It fires up to one tick early: the consumer waits out the rest.
  */
 export const scheduleHeaders = (dueAtMs: number, targetSubject: string): HeaderPairs => [
   [header.schedule, `@at ${isoTime(dueAtMs - scheduleGridMs)}`],

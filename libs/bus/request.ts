@@ -1,8 +1,8 @@
 /**
  * Question and answer between roles over core messages: asked on a subject, answered by one of a queue group. Nothing
- * is stored. A missing answerer is known within milliseconds and is `BusUnavailable`. So is a full one: it says at once
- * that it has as many questions as it takes, instead of keeping more. Who asks what takes long may have the answerer tell
- * that it is at work: then one that dies meanwhile is known soon, and another is asked.
+ * is stored. A missing answerer is detected within milliseconds and is `BusUnavailable`. So is a full one: it reports
+ * at once that it is at its limit of questions, instead of queueing more. For a slow question the asker can have the
+ * answerer send progress messages: an answerer that dies meanwhile is then detected soon, and another is asked.
  */
 import { randomBytes } from "node:crypto"
 import type { Msg } from "@nats-io/nats-core"
@@ -25,12 +25,14 @@ export interface AskOptions<Question, Answer> {
   readonly question: MessageCodec<Question>
   readonly answer: MessageCodec<Answer>
   readonly timeoutMs: number
-  /** The first answerer was silent or busy: ask by the broker, so that another replica may get it. Default false. */
+  /**
+   * The first answerer was silent or busy: ask through the broker, so that another replica can get it. Default false.
+   */
   readonly isAgain?: boolean
   /**
-   * The answerer tells all the while that it is at work. When nothing is heard for so long it is gone, or hangs, and the
-   * question is put again, within the same time. For questions that may be put twice, between roles of which the answerer
-   * sends to the asker's mailbox.
+   * The answerer sends progress messages throughout. After this long in silence it counts as dead or hung, and the
+   * question is asked again, within the same time. For questions that are safe to ask twice, between roles where the
+   * answerer sends to the asker's mailbox.
    */
   readonly silence?: { readonly msMax: number; readonly onSilence: Effect.Effect<void> }
 }
@@ -43,19 +45,17 @@ export interface AnswerOptions<Question, Answer, R> {
   readonly answer: MessageCodec<Answer>
   /** Questions in work at once. */
   readonly concurrency: number
-  /**
-   * Questions that wait for their turn beyond those in work; a further one is told at once to ask again. Default 1,024.
-   */
+  /** Questions waiting beyond those in work; any further one is told at once to ask again. Default 1,024. */
   readonly waitingMax?: number
   readonly handler: (question: Question) => Effect.Effect<Answer, never, R>
 }
 
 const refusedHeader = "Starling-Refused"
 const busyHeader = "Starling-Busy"
-/** Whom to tell that its question is in work: an instance, and a session of its mailbox. */
+/** Where to report that a question is in work: an instance, and a session of its mailbox. */
 const tellHeader = "Starling-Tell"
 
-// A queue longer than a moment's work holds only questions whose askers have given up.
+// A queue longer than a moment's work holds only questions whose askers have stopped waiting.
 const waitingMaxDefault = 1_024
 
 export class Requests extends Context.Service<
@@ -128,7 +128,7 @@ export class Requests extends Context.Service<
         )
         yield* Effect.acquireRelease(
           Effect.sync(() => nats.connection.subscribe(options.subject, { queue: options.queueGroup, callback })),
-          // A connection that is closed already has nothing to drain.
+          // A connection that is already closed has nothing to drain.
           (subscription) => Effect.ignore(Effect.tryPromise(() => subscription.drain()))
         )
       })
@@ -156,7 +156,7 @@ interface Asking {
   readonly onSilence: Effect.Effect<void>
 }
 
-/** Puts the question again each time that its answerer has fallen silent, until the time is over. */
+/** Asks again each time the answerer falls silent, until the time is over. */
 const askUntilHeard = ({ mailbox, operation, send, timeoutMs, msMax, onSilence }: Asking) =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -184,12 +184,12 @@ const askUntilHeard = ({ mailbox, operation, send, timeoutMs, msMax, onSilence }
     })
   )
 
-// Some of them within the least silence that an asker takes for a death.
+// Several of them fit within the shortest silence that an asker takes for a death.
 const tellEveryMs = 500
 const told = /^([A-Za-z0-9_-]{1,64}) ([A-Za-z0-9_-]{1,64})$/u
 const nothing = new Uint8Array(0)
 
-/** Tells the asker that its question is waiting or in work, where it wants to hear it. */
+/** Tells the asker that its question is waiting or in work, if it asked for that. */
 const telling = <R>(
   mailbox: Mailbox["Service"],
   { headers }: Msg,
@@ -209,7 +209,7 @@ const answerOne = Effect.fnUntraced(function* <Q, A, R>(
 ) {
   const question = options.question.decode({
     data: message.data,
-    // Decoded on demand, for few answerers look at headers.
+    // Decoded on demand, because few answerers read headers.
     header: (name) => headerReader(message.headers)(name)
   })
   if (Result.isFailure(question)) {

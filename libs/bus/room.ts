@@ -1,15 +1,15 @@
-/** The room of a process for messages: whether it takes another one. */
+/** A process's room for messages: whether it can take another one. */
 import { Effect, Latch } from "effect"
 
 export interface Room {
-  /** Waits until there is some. */
+  /** Waits until there is room. */
   readonly free: Effect.Effect<void>
   readonly enter: () => void
-  /** Its place is free again after that long. */
+  /** Frees its slot after that long. */
   readonly leave: (afterMs: number) => void
 }
 
-// The broker counts from when it has heard of it: what comes again goes first, and not behind what is new.
+// The broker counts from when it receives the answer: a redelivered message goes first, not behind new ones.
 const hearsWithinMs = 25
 
 /** For as long as its scope. */

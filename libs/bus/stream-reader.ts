@@ -15,7 +15,7 @@ export interface StreamBounds {
   readonly messages: number
 }
 
-/** How much lies in a stream, and where. Bytes and epoch milliseconds. */
+/** A stream's size and bounds. Bytes and epoch milliseconds. */
 export interface StreamFigures {
   readonly messages: number
   readonly bytes: number
@@ -26,12 +26,12 @@ export interface StreamFigures {
   readonly firstAtMs: number | null
   readonly lastAtMs: number | null
   readonly consumers: number
-  /** The server that leads it; null where there is one server alone, and while a leader is elected. */
+  /** The leading server; null with a single server, and while a leader is elected. */
   readonly leader: string | null
   readonly replicas: number
-  /** The servers whose copy is behind or that are away. */
+  /** The servers that are away or whose copy lags. */
   readonly replicasBehind: ReadonlyArray<string>
-  /** When it replaced one that was lost with all that lay in it. */
+  /** When it replaced a stream that was lost with all its content. */
   readonly lostAt: string | undefined
 }
 
@@ -65,16 +65,18 @@ export class StreamReader extends Context.Service<
       fromSequence: number,
       subject?: string
     ) => Effect.Effect<Option.Option<SourceMessage>, BusError>
-    /** The place of the first message that was stored at or after a time; one past the end when there is none. */
+    /** The sequence of the first message stored at or after a time; one past the end when there is none. */
     readonly firstAt: (stream: string, epochMs: number) => Effect.Effect<number, BusError>
     readonly last: (stream: string, subject: string) => Effect.Effect<Option.Option<SourceMessage>, BusError>
     /** A range in order, read in pages. */
     readonly range: (stream: string, options: RangeOptions) => Stream.Stream<SourceMessage, BusError>
-    /** The newest messages before a sequence, newest first; at most 256. Found from the end, without reading the rest. */
+    /**
+     * The newest messages before a sequence, newest first; at most 256. Found from the end, without reading the rest.
+     */
     readonly newest: (stream: string, options: NewestOptions) => Effect.Effect<ReadonlyArray<SourceMessage>, BusError>
-    /** The messages from a sequence on, then every later one, without end. */
+    /** The messages from a sequence on, then every later one, forever. */
     readonly follow: (stream: string, fromSequence: number) => Stream.Stream<SourceMessage, BusError>
-    /** Like `follow`, in runs: the messages that come within a moment of the first one, to be handled together. */
+    /** Like `follow`, in runs: messages that arrive within a moment of the first one, to be handled together. */
     readonly followInBatches: (
       stream: string,
       fromSequence: number,
@@ -185,7 +187,7 @@ const figuresOf = ({ state, config, cluster }: StreamInfo): StreamFigures => ({
   firstAtMs: state.messages === 0 ? null : Date.parse(state.first_ts),
   lastAtMs: state.messages === 0 ? null : Date.parse(state.last_ts),
   consumers: state.consumer_count,
-  // The broker leaves the name out, or empty.
+  // The broker omits the name or leaves it empty.
   leader: cluster?.leader === undefined || cluster.leader === "" ? null : cluster.leader,
   replicas: config.num_replicas,
   replicasBehind: (cluster?.replicas ?? [])
@@ -205,13 +207,15 @@ const firstAtIn = Effect.fnUntraced(function* (
   return found ?? (yield* bounds(stream)).lastSequence + 1
 })
 
-/** Goes back from the end in windows that grow while they find too little, and shrink when they hold more than a page. */
+/**
+ * Reads back from the end in windows that grow while they find too little, and shrink when they hold more than a page.
+ */
 const newestIn = Effect.fnUntraced(function* (
   nats: Nats["Service"],
   stream: string,
   { before, messagesMax, firstSequence, lastSequence, ...filter }: NewestOptions & StreamBounds
 ) {
-  // Of an empty stream it is 0.
+  // For an empty stream it is 0.
   const first = Math.max(1, firstSequence)
   const countMax = Math.min(messagesMax, pageMessagesMax)
   let found: ReadonlyArray<SourceMessage> = []
@@ -235,7 +239,7 @@ const newestIn = Effect.fnUntraced(function* (
 })
 
 const windowGrowth = 4
-// The messages that a slow reader may hold before it stops the reading.
+// The most messages that a slow reader holds before reading stops.
 const followCapacity = 256
 
 const readRange = (nats: Nats["Service"], stream: string, { fromSequence, toSequence, subject }: RangeOptions) =>

@@ -1,6 +1,6 @@
 /**
- * A role's own trial of the broker, every few seconds: a small write that it may make, read back, and a look at one more
- * of its streams. With what its real work meets they decide whether the role is ready.
+ * A role's own trial of the broker, every few seconds: a small permitted write, read back, and a check of one more of
+ * its streams. Together with failures met in real work they decide whether the role is ready.
  */
 import { Clock, Effect, Option, Schedule } from "effect"
 import { defineGauge, Health, Metrics, Role } from "#runtime"
@@ -15,10 +15,10 @@ export const busUnusable = defineGauge({
   labels: ["use"]
 })
 
-/** Buckets that take a trial, of which a role tries the first that it writes. All of them are written all the time. */
+/** Buckets that accept a trial; a role uses the first that it can write. All of them are written constantly. */
 const triedBuckets: ReadonlyArray<string> = ["leases", "rate-windows", "speech-engines", "token-uses"]
 
-// Two small writes a second of a fleet; a full disk shows within some of them.
+// Two small writes a second across a fleet; a full disk shows within a few of them.
 const every = "5 seconds"
 // Below every bucket's limit, and every few writes need another page of the disk.
 const trialBytes = 512
@@ -73,7 +73,7 @@ const everyNameIn = ({ streams, buckets, objectStores }: Topology) => [
   ...objectStores.map(({ name }) => `OBJ_${name}`)
 ]
 
-/** The marker of a removed key, which every reader of a bucket passes over. */
+/** The marker of a removed key, which every reader of a bucket skips. */
 const writeAndRead = Effect.fnUntraced(function* (bucket: string, role: string) {
   const nats = yield* Nats
   const subject = `$KV.${bucket}.trial-${role}`
@@ -89,7 +89,7 @@ const writeAndRead = Effect.fnUntraced(function* (bucket: string, role: string) 
   )
 })
 
-/** One that a role seldom uses may be gone long before the role meets that. */
+/** A rarely used stream could be gone long before the role notices. */
 const lookAt = Effect.fnUntraced(function* (name: string) {
   const nats = yield* Nats
   const sinceMs = yield* Clock.currentTimeMillis

@@ -1,7 +1,7 @@
 /**
- * Sends messages to the broker and waits for its answers. One subscription takes all answers, one sweep finds all that
- * are overdue: the client library's timer, promise and error object for each message would cost a third of a publish.
- * This is a hot path: callbacks and a plain map.
+ * Sends messages to the broker and waits for its answers. One subscription receives every answer, and one sweep finds
+ * the overdue ones: the client library's timer, promise and error object per message would cost a third of a publish.
+ * This is a hot path, hence callbacks and a plain map.
  */
 import { createInbox, type Msg, type MsgHdrs, type NatsConnection } from "@nats-io/nats-core"
 import { Clock, Effect, Schedule } from "effect"
@@ -19,8 +19,8 @@ export type ReadAnswer<A> = (operation: string, answer: Msg) => Effect.Effect<A,
 
 export interface BrokerCalls {
   /**
-   * Sends `ahead` and `last` in one go and waits for the answer to `last`. `BusUnavailable` when none comes in time:
-   * then it is unknown whether the broker acted. `withinMs`: 5 s by default, to half a second.
+   * Sends `ahead` and `last` in one go and waits for the answer to `last`. Fails with `BusUnavailable` when none
+   * arrives in time: whether the broker acted is then unknown. `withinMs`: 5 s by default, accurate to half a second.
    */
   readonly call: <A>(
     operation: string,
@@ -36,9 +36,9 @@ export interface BrokerCalls {
     withinMs: number,
     pose: (respond: (answer: A) => void) => void
   ) => Effect.Effect<A, BusError>
-  /** Fails all waiting calls, for a connection that is lost. */
+  /** Fails all waiting calls when the connection is lost. */
   readonly failAll: () => void
-  /** Fails the calls to a subject that the broker forbids `user`. */
+  /** Fails the calls to a subject that the broker forbids to `user`. */
   readonly forbid: (subject: string, user: string | undefined) => void
 }
 
@@ -135,7 +135,7 @@ const forbidden = (operation: string, subject: string, user: string | undefined)
     forbidden: { user, operation: "publish", subject }
   })
 
-/** The calls that wait for an answer, by the token that the answer will name. */
+/** The calls waiting for an answer, by the token that the answer carries. */
 const pendingCalls = (clock: Clock.Clock) => {
   const waiting = new Map<string, Waiting>()
   let sent = 0
@@ -148,8 +148,8 @@ const pendingCalls = (clock: Clock.Clock) => {
   }
 
   /**
-   * Clears the callbacks of the removed entry: a map that fills and empties goes through one table after another, and
-   * an old table would keep the caller and all it refers to alive until a major collection.
+   * Clears the callbacks of the removed entry: a map that fills and empties keeps reallocating its table, and an old
+   * table would keep the caller and everything it references alive until a major collection.
    */
   const take = (token: string) => {
     const found = waiting.get(token)
@@ -174,7 +174,7 @@ const publish = (connection: NatsConnection, { subject, data, headers }: Outgoin
     ...(reply === undefined ? {} : { reply })
   })
 
-/** Asks on a subject. The broker says at once when nobody listens there. */
+/** Asks on a subject. The broker reports at once when it has no subscriber. */
 export type Question = (operation: string, question: Outgoing, withinMs: number) => Effect.Effect<Msg, BusError>
 
 export const question =
@@ -182,7 +182,7 @@ export const question =
   (operation, asked, withinMs) =>
     call(operation, answerOf, asked, [], withinMs)
 
-/** The error text when the receiver has gone, or never existed. */
+/** The error text when the receiver has gone or never existed. */
 export const nobodyThere = "nobody is there"
 
 const answerOf: ReadAnswer<Msg> = (operation, answer) =>

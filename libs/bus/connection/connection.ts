@@ -1,5 +1,5 @@
 /**
- * The role's one connection to the broker. It reconnects without end, 250 ms apart: a broker restart must never need a
+ * The role's one connection to the broker. It reconnects forever, every 250 ms: a broker restart must never require a
  * restart of the fleet. Operations in flight when the connection breaks fail at once with `BusUnavailable` instead of
  * waiting out their timeout. Not exported from the bus.
  */
@@ -51,16 +51,16 @@ export class Nats extends Context.Service<
     readonly inboxes: string
     /** Shared by all consumers and publishers on this connection. */
     readonly sends: SendBuffer
-    /** The recent writes that this process reads again. */
+    /** Recent writes that this process will read back. */
     readonly cache: WriteThroughCache
     /** Shares the event loop between the consumers on this connection. */
     readonly share: FairShare
-    /** Completes when the connection is lost the next time. */
+    /** Completes at the next loss of the connection. */
     readonly lost: Effect.Effect<void>
-    /** Runs a call once there is a connection; fails with `BusUnavailable` when none comes in time. */
+    /** Runs a call once connected; fails with `BusUnavailable` when no connection is made in time. */
     readonly whileConnected: Presence["whileConnected"]
     readonly outages: Outages
-    /** Notes a failed use of a stream that began then. */
+    /** Records a failed use of a stream, with the time that use began. */
     readonly missed: Missed
   }
 >()("starling/bus/Nats") {
@@ -89,12 +89,12 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
   const { isConnected, lost, whileConnected } = yield* presence(connection, calls, {
     ...options,
     onTrouble: (reason) => {
-      // A new connection may be to a broker that was restarted.
+      // A new connection can lead to a restarted broker.
       outages.forget()
       options.onTrouble?.(reason)
     }
   })
-  /** Without a connection nothing can be used, and the readiness of the connection says so. */
+  /** Without a connection nothing works, and the connection's own readiness already reports that. */
   const missed: Missed = (use, stream, error, sinceMs) => {
     if (isConnected() && isOutage(error))
       outages.failed({ use, stream, reason: error.message, sinceMs, nowMs: clock.currentTimeMillisUnsafe() })
@@ -146,13 +146,13 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
 
 interface Presence {
   readonly isConnected: () => boolean
-  /** Completes when the connection is lost the next time. */
+  /** Completes at the next loss of the connection. */
   readonly lost: Effect.Effect<void>
-  /** Waits for the next connection first: on a lost one the answer would be a timeout. */
+  /** Waits for the next connection first: on a lost one the call would only time out. */
   readonly whileConnected: <A>(operation: string, act: Effect.Effect<A, BusError>) => Effect.Effect<A, BusError>
 }
 
-/** Follows whether the broker is connected; when it goes, all calls that wait for an answer fail at once. */
+/** Tracks whether the broker is connected; on disconnect, all calls waiting for an answer fail at once. */
 const presence = Effect.fnUntraced(function* (connection: NatsConnection, calls: BrokerCalls, options: NatsOptions) {
   const metrics = yield* Metrics
   const connectedGauge = metrics.gauge(busConnected)
@@ -166,7 +166,7 @@ const presence = Effect.fnUntraced(function* (connection: NatsConnection, calls:
     if (status.type === "error" && status.error instanceof PermissionViolationError) {
       const { operation, subject } = status.error
       if (operation === "publish") calls.forbid(subject, options.user)
-      // A command that a person runs fails here and says so.
+      // A command run by a person fails here and reports it.
       if (options.waitsForServer === false) return Effect.void
       return Effect.logError("the broker forbids what this role needs", status.error)
     }
@@ -193,7 +193,7 @@ const presence = Effect.fnUntraced(function* (connection: NatsConnection, calls:
   yield* watchStatus(connection, onStatus).pipe(Effect.forkScoped)
 
   const lost = Effect.suspend(() => Deferred.await(loss))
-  // A restart takes a moment; a longer loss gets an explanation.
+  // A restart takes a moment; a longer outage gets an explanation.
   const explained = Effect.andThen(
     Effect.sleep("2 seconds"),
     explainLoss(options, () => !connected)

@@ -1,7 +1,7 @@
 /**
- * Opens the connection to the broker. A role waits for its broker without end, 250 ms apart, and reports the reason:
- * refused, a wrong password, a certificate that is not trusted. Once open, the client library keeps the connection: a
- * restart of the broker needs none of ours.
+ * Opens the connection to the broker. A role waits for its broker indefinitely, retrying every 250 ms, and reports the
+ * reason: connection refused, wrong password, untrusted certificate. Once open, the client library maintains the
+ * connection: a broker restart needs no restart of the role.
  */
 import {
   connect,
@@ -23,15 +23,15 @@ export interface NatsOptions {
   readonly password?: Redacted.Redacted | undefined
   readonly credentials?: Redacted.Redacted | undefined
   readonly tls?: BrokerTls
-  /** A role waits for its broker without end; a command reports that there is none. */
+  /** A role waits for its broker indefinitely; a command reports that it is unreachable. */
   readonly waitsForServer?: boolean
-  /** The stream that stores what is sent to a subject: failed writes are outages of it. */
+  /** The stream that stores messages sent to a subject: a failed write counts as an outage of that stream. */
   readonly streamOf?: (subject: string) => string | undefined
-  /** Called with the reason why there is no connection now, and with undefined once there is one. */
+  /** Called with the reason while there is no connection, and with undefined once there is one. */
   readonly onTrouble?: (reason: string | undefined) => void
 }
 
-// For a broker of another region, and its handshake. A broker that refuses our certificate closes silently.
+// Allows for a broker in another region and its handshake. A broker that refuses our certificate closes silently.
 const dialMs = 5_000
 const retryMs = 250
 
@@ -52,7 +52,7 @@ export const openConnection = Effect.fnUntraced(function* (options: NatsOptions)
   }
 })
 
-/** While the connection is lost, opens a second one to learn the reason, for the library retries silently. */
+/** While the connection is lost, opens a second one to learn the reason, because the library retries silently. */
 export const explainLoss = Effect.fnUntraced(function* (options: NatsOptions, isLost: () => boolean) {
   const say = trouble(options)
   while (isLost()) {
@@ -76,7 +76,7 @@ const open = (options: NatsOptions) => {
     timeout: dialMs,
     noAsyncTraces: true,
     ignoreAuthErrorAbort: true,
-    // A broker that is cut off says nothing: like a dead one, it is noticed within some seconds.
+    // A broker that is cut off goes silent: like a dead one, it is noticed within seconds.
     pingInterval: 2_000,
     maxPingOut: 2
   }
@@ -98,7 +98,7 @@ const silence = new BusUnavailable({
   detail: "no answer in time; a broker that asks for certificates is silent to who shows none that it believes"
 })
 
-// Flushes the acks that are still buffered, but never for longer than the drain can spare.
+// Flushes buffered acks, but never for longer than the drain can spare.
 const close = (connection: NatsConnection) =>
   Effect.tryPromise(() => connection.flush()).pipe(
     Effect.timeout("1 second"),
@@ -107,16 +107,16 @@ const close = (connection: NatsConnection) =>
   )
 
 export interface BrokerTls {
-  /** The authorities that may sign the broker's certificate, as PEM; without it, those that Node trusts. */
+  /** The authorities that can sign the broker's certificate, as PEM; Node's trusted ones by default. */
   readonly caFile?: string | undefined
-  /** This process's certificate for a broker that asks for one, with the chain, as PEM. */
+  /** This process's certificate, with its chain, as PEM, for a broker that requires one. */
   readonly certificateFile?: string | undefined
   readonly keyFile?: string | undefined
 }
 
 /**
- * Undefined when the broker decides. `tls://` or any TLS file makes encryption mandatory, for the client library takes
- * `tls://` for a hint and would send its password unencrypted. The library reads the files at every connection.
+ * Undefined when the broker decides. `tls://` or any TLS file makes encryption mandatory, because the client library
+ * treats `tls://` as a hint and would send its password unencrypted. The library reads the files on every connection.
  */
 export const brokerTls = (servers: ReadonlyArray<string>, tls: BrokerTls = {}): TlsOptions | undefined => {
   const { caFile, certificateFile: certFile, keyFile } = tls
@@ -134,7 +134,7 @@ export const inboxPrefix = (user: string) => `_INBOX_${encodeToken(user)}`
 
 const saidAgainAfterMs = 30_000
 
-/** Reports a reason to `onTrouble` each time, and logs it when it is new and every half minute. */
+/** Reports a reason to `onTrouble` every time; logs it when it is new and every half minute. */
 export const reportTrouble = (message: string, onTrouble: ((reason: string) => void) | undefined) => {
   let last = ""
   let saidAtMs = 0

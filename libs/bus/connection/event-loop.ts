@@ -1,10 +1,10 @@
 /**
- * One turn of the event loop: which messages it starts, and which sends leave in one write. Plain `setImmediate`,
- * because every message comes through here.
+ * One turn of the event loop: which messages it starts, and which sends leave in one write. Uses plain `setImmediate`,
+ * because every message passes through here.
  */
 
 interface Lane<A> {
-  /** Starts `item` now, or when this lane's turn comes; a lane keeps its order. */
+  /** Starts `item` now, or when this lane's turn comes; order within a lane is kept. */
   readonly take: (item: A) => void
   /** Returns the waiting items, unstarted. */
   readonly empty: () => ReadonlyArray<A>
@@ -12,17 +12,17 @@ interface Lane<A> {
 
 /**
  * Shares the event loop between consumers: a burst for one must not delay a lone message for another by milliseconds. A
- * turn starts a few messages at once, and then one of each waiting lane in rotation.
+ * turn starts a few messages at once, then one of each waiting lane in rotation.
  */
 export interface FairShare {
   readonly lane: <A>(start: (item: A) => void) => Lane<A>
 }
 
-// Starting a message takes some 50 microseconds: a turn stays below two milliseconds.
+// Starting a message takes about 50 microseconds, so a turn stays below two milliseconds.
 const startsPerTurnMax = 32
 
 export const fairShare = (): FairShare => {
-  /** Starts one item of each lane that has some, beginning with the next in rotation. */
+  /** Starts one item of each non-empty lane, beginning with the next in rotation. */
   const rotation = new Set<() => boolean>()
   let startedThisTurn = 0
   let isTurnEnding = false
@@ -33,7 +33,7 @@ export const fairShare = (): FairShare => {
     for (const startOne of rotation) {
       if (startedThisTurn >= startsPerTurnMax) break
       rotation.delete(startOne)
-      // Added again while iterating, it comes up again behind the others.
+      // Added again during iteration, it is visited again after the others.
       if (startOne()) rotation.add(startOne)
     }
     if (rotation.size > 0) endTurnSoon()
@@ -76,9 +76,9 @@ export const fairShare = (): FairShare => {
 }
 
 /**
- * Sends everything that falls due in one turn of the event loop in one write: a write for each ack and publish would
- * cost more than all the rest. A crash can lose one turn's acks, and those messages come again; a publish is confirmed
- * or it is not.
+ * Sends everything due in one turn of the event loop in one write: a write for each ack and publish would cost more
+ * than all the rest. A crash can lose one turn's acks, and those messages are redelivered; a publish is either
+ * confirmed or not.
  */
 export interface SendBuffer {
   /** `send` must not throw. */

@@ -1,6 +1,6 @@
 /**
  * Reads the headers of a message. A publisher can put any bytes there. The client library throws at a malformed name or
- * value and closes the connection, and does so again each time the message is read. Here a malformed line is skipped.
+ * value and closes the connection, again on every read of that message. This reader skips a malformed line instead.
  */
 import { MsgHdrsImpl } from "@nats-io/nats-core/internal"
 
@@ -25,13 +25,13 @@ export const readHeaders = (bytes: Uint8Array): MsgHdrsImpl => {
   return headers
 }
 
-/** The code and its description of an answer without a message, `NATS/1.0 404 No Messages`; otherwise 0. */
+/** The code and description of an answer without a message, such as `NATS/1.0 404 No Messages`; otherwise 0. */
 const statusOf = (line: string): [code: number, description: string] => {
   const [, code = "0", description = ""] = /^(\d{1,9})(.*)$/su.exec(line.slice(version.length).trim()) ?? []
   return [Number(code), description.trim()]
 }
 
-/** From now on the client library reads headers this way too, for the whole process. */
+/** Makes the client library read headers this way too, for the whole process. */
 export const readHeadersSafely = () => {
   MsgHdrsImpl.decode = readHeaders
 }

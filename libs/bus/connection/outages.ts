@@ -1,6 +1,7 @@
 /**
- * What of the broker a role cannot use though it is connected: streams that take no write, answer no reader, or give no
- * consumer. A broker whose disk was full refuses every write to a stream until it is restarted, and answers all else.
+ * Parts of the broker that a role cannot use although it is connected: streams that take no write, answer no reader, or
+ * provide no consumer. A broker whose disk was full refuses every write to a stream until it is restarted, but answers
+ * everything else.
  */
 import type { BusError } from "../errors.ts"
 
@@ -25,15 +26,15 @@ export interface Outages {
   readonly worked: (use: Use, stream: string) => void
   readonly forget: () => void
   readonly isNone: () => boolean
-  /** All that failed last, whether or not it counts yet. */
+  /** All most recent failures, whether or not they count yet. */
   readonly failing: () => ReadonlyArray<Outage>
-  /** Those that count at this moment. */
+  /** The failures that count at this moment. */
   readonly at: (nowMs: number) => ReadonlyArray<Outage>
 }
 
-// An election of leaders takes seconds; who is unready meanwhile gets no calls, which would have been served.
+// Electing a leader takes seconds; an unready role would meanwhile lose calls that it could have served.
 const graceMs = 8_000
-// A stream that nobody writes to any more cannot show that it is well again: the next call may try it.
+// A stream without any more writers cannot show that it has recovered, so the next call is allowed to try it.
 const forgottenAfterMs = 30_000
 
 interface Failing extends Outage {
@@ -65,8 +66,8 @@ export const makeOutages = (): Outages => {
 }
 
 /**
- * Whether an error says that the stream cannot be used. A conflict or a refusal is an answer, and so is that a stream is
- * at its own limit: its callers are told.
+ * Whether an error means that the stream is unusable. A conflict or a refusal is an answer, and so is a stream at its
+ * own limit: its callers learn of that.
  */
 export const isOutage = ({ _tag, message }: BusError): boolean =>
   _tag === "BusUnavailable" || _tag === "BusNotFound" || (_tag === "StreamFull" && !message.includes("maximum "))

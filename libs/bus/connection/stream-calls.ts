@@ -1,7 +1,7 @@
 /**
  * Calls to a stream's leader on the hot path: store a message, read the last one of a subject. They bypass the client
- * library, which makes an error with its stack for each missing message; answers are read by hand, for a schema would
- * cost more.
+ * library, which creates an error with a stack trace for each missing message; answers are parsed by hand, because a
+ * schema would cost more.
  */
 import type { Msg, MsgHdrs } from "@nats-io/nats-core"
 import { Effect, type Option, Result } from "effect"
@@ -17,7 +17,10 @@ export interface StreamWrite {
   readonly headers: MsgHdrs
 }
 
-/** The sequence that the broker gave a message. `duplicate`: it had this message id already and stored nothing. */
+/**
+ * The sequence that the broker assigned to a message. `duplicate`: this message id was already stored, so nothing new
+ * was.
+ */
 export interface Stored {
   readonly stream: string
   readonly sequence: number
@@ -25,8 +28,8 @@ export interface Stored {
 }
 
 /**
- * Sends `ahead` and `last` in one go and waits for the confirmation of `last`, which in an atomic batch stands for all.
- * `BusUnavailable` when none comes in time: then it is unknown whether it was stored.
+ * Sends `ahead` and `last` in one go and waits for the confirmation of `last`, which in an atomic batch confirms all.
+ * Fails with `BusUnavailable` when none arrives in time: whether it was stored is then unknown.
  */
 export type StreamWrites = (
   operation: string,
@@ -53,7 +56,7 @@ const storedOf = (operation: string, message: Msg): Effect.Effect<Stored, BusErr
   return new BusUnavailable({ operation, detail: "an answer without a stream and a sequence" })
 }
 
-/** The last message of a stream on a subject, read from the leader, so that no lagging replica answers. */
+/** The last message of a stream on a subject, read from the leader so that no lagging replica answers. */
 export type LastMessage = (stream: string, subject: string) => Effect.Effect<Option.Option<SourceMessage>, BusError>
 
 const utf8 = new TextEncoder()
@@ -82,7 +85,7 @@ const messageOf = (operation: string, answer: Msg): Effect.Effect<Option.Option<
   return Effect.succeedSome(sourceOf(message))
 }
 
-/** The broker's form: bytes in base64, with data and headers left out when empty. */
+/** The broker's format: bytes in base64, data and headers omitted when empty. */
 interface StoredMessage {
   readonly subject: string
   readonly seq: number
@@ -96,7 +99,7 @@ const sourceOf = ({ subject, seq, time, data = "", hdrs }: StoredMessage): Sourc
   sequence: seq,
   storedAtMs: Date.parse(time),
   data: Buffer.from(data, "base64"),
-  // Decoded on demand, for few readers look at headers.
+  // Decoded on demand, because few readers need headers.
   header: (name) => headerReader(hdrs === undefined ? undefined : readHeaders(Buffer.from(hdrs, "base64")))(name)
 })
 
@@ -105,13 +108,13 @@ type BrokerAnswer = Readonly<Record<string, unknown>>
 
 const isRecord = (value: unknown): value is BrokerAnswer => typeof value === "object" && value !== null
 
-/** Fails with the broker's error; an answer that is no JSON object counts as one. */
+/** Fails with the broker's error; an answer that is not a JSON object counts as one. */
 export const parseAnswer = (operation: string, message: Pick<Msg, "data">): Result.Result<BrokerAnswer, BusError> =>
   Result.flatMap(readAnswer(operation, message), (answer) => unlessWrong(operation, answer))
 
 /**
- * Like `parseAnswer`, but undefined when there is no such message: a missing message is common, and an error with its
- * stack costs more than the rest of the read.
+ * Like `parseAnswer`, but undefined when the message does not exist: a missing message is common, and an error with its
+ * stack trace costs more than the rest of the read.
  */
 export const parseFound = (
   operation: string,

@@ -1,23 +1,22 @@
-/** The writes of a process that it is about to read again. */
+/** The writes of a process that it will soon read back. */
 
 export interface WriteThroughCache {
   /** `data` must not change afterwards. */
   readonly put: (subject: string, data: Uint8Array) => void
-  /** The object last written to that subject, if its bytes are the same; otherwise `data`. */
+  /** The object last written to that subject if its bytes are identical; otherwise `data`. */
   readonly intern: (subject: string, data: Uint8Array) => Uint8Array
 }
 
-// Some thousand records, and more seconds of a busy role than its own readers are ever behind.
+// A few thousand records, covering more seconds of a busy role than its own readers ever lag.
 const bytesKeptMax = 4 * 1_024 * 1_024
 // The rough size of an entry beside its bytes.
 const entryBytes = 256
 
 /**
- * The recent writes of this process that it is about to read again, by subject. A message that comes back byte for byte
- * is replaced by the very object that was written, so that a reader that knows the object need not decode it again.
- * Bytes that were dropped from the cache, or that another process wrote, pass unchanged: nothing is ever taken for what
- * it is not. Keeps at least half of `bytesMax`, and at most all of it and one entry more: the older half is dropped
- * whole.
+ * This process's recent writes that it will soon read back, by subject. A message that comes back byte for byte is
+ * replaced by the very object that was written, so a reader that knows the object need not decode it again. Bytes that
+ * were evicted, or that another process wrote, pass unchanged, so nothing is ever mistaken for something else. Keeps at
+ * least half of `bytesMax`, and at most all of it plus one entry: the older half is evicted at once.
  */
 export const writeThroughCache = (bytesMax = bytesKeptMax): WriteThroughCache => {
   let recent = new Map<string, Uint8Array>()

@@ -1,6 +1,6 @@
 /**
- * Key-value buckets, typed by schema, changed by compare-and-set. A read goes to the leader where the
- * topology says so; a value that does not fit its schema is reported and treated as absent in a watch and a scan.
+ * Key-value buckets, typed by schema, changed by compare-and-set. Reads go to the leader where the topology demands it;
+ * a watch or scan reports a value that does not fit its schema and treats it as absent.
  */
 import { Kvm } from "@nats-io/kv"
 import { Context, Effect, Layer, Option, Result, type Schema, Stream } from "effect"
@@ -20,7 +20,10 @@ export interface KvEntry<A> {
   readonly revision: number
 }
 
-/** A change seen by a watch: the new entry, or nothing for a removed key. `initial`: state before the watch began. */
+/**
+ * A change delivered by a watch: the new entry, or nothing for a removed key. `initial`: state from before the watch
+ * began.
+ */
 export interface KvChange<A> {
   readonly key: string
   /** The revision of this change, also for a removal. */
@@ -31,29 +34,29 @@ export interface KvChange<A> {
 export interface KvBucket<A> {
   readonly get: (key: string) => Effect.Effect<Option.Option<KvEntry<A>>, BusError>
   /**
-   * Fails with `RevisionConflict` when the key exists. Answers with the revision. With `ttlMs`, in a bucket with a time
-   * to live per key, the key expires after that time by the broker's clock, rounded up to whole seconds.
+   * Fails with `RevisionConflict` when the key exists. Returns the revision. With `ttlMs`, in a bucket with per-key
+   * time to live, the key expires after that time by the broker's clock, rounded up to whole seconds.
    */
   readonly create: (key: string, value: A, ttlMs?: number) => Effect.Effect<number, BusError>
   /**
-   * Fails with `RevisionConflict` when `revision` is no longer the last; 0: when the key exists or ever existed.
-   * Without `ttlMs` an earlier time to live ends.
+   * Fails with `RevisionConflict` when `revision` is no longer the latest; 0: when the key exists or ever existed.
+   * Omitting `ttlMs` clears an earlier time to live.
    */
   readonly update: (key: string, value: A, revision: number, ttlMs?: number) => Effect.Effect<number, BusError>
   readonly remove: (key: string, revision: number) => Effect.Effect<void, BusError>
-  /** The revision of a present value that does not fit the schema: `remove` takes it away. */
+  /** The revision of a present value that does not fit the schema; pass it to `remove`. */
   readonly broken: (key: string) => Effect.Effect<Option.Option<number>, BusError>
-  /** Like `remove`, but after an hour no trace of the key is left. For a bucket with `keyTtl`. */
+  /** Like `remove`, but no trace of the key is left after an hour. For a bucket with `keyTtl`. */
   readonly erase: (key: string, revision: number) => Effect.Effect<void, BusError>
-  /** The present entries whose keys match, `workspace.>` for example, without those that do not fit the schema. */
+  /** The present entries whose keys match, `workspace.>` for example, excluding values that do not fit the schema. */
   readonly scan: (keys: string) => Stream.Stream<KvEntry<A>, BusError>
-  /** Every present entry, at most 20,000, without those that do not fit the schema. */
+  /** All present entries, at most 20,000, excluding values that do not fit the schema. */
   readonly entries: Effect.Effect<ReadonlyArray<KvEntry<A>>, BusError>
-  /** The present state, then every change. Ends with an error when watching cannot go on. */
+  /** The present state, then every change. Fails when watching cannot continue. */
   readonly changes: Stream.Stream<KvChange<A>, BusError>
   /**
-   * The changes since a revision, then every later one, in runs; from 1 on it begins with the present state. Ends with
-   * an error when it cannot go on.
+   * The changes since a revision, then every later one, in runs; from 1 on it begins with the present state. Fails when
+   * it cannot continue.
    */
   readonly changesInBatches: (
     fromRevision: number,
@@ -83,20 +86,20 @@ export class Kv extends Context.Service<
   )
 }
 
-// A bucket of ours holds one key per endpoint, item or lease holder; more than this is a bug.
+// A bucket has one key per endpoint, item or lease holder; more than this is a bug.
 const entriesMax = 20_000
 
-// A few changes a second: none waits for others.
+// A few changes a second: none waits for another.
 const changesRun: BatchOptions = { messagesMax: 256, withinMs: 1 }
 
-// Longer than any reader relies on what it has read.
+// Longer than any reader relies on a value it has read.
 const goneKnownFor = "1h"
 
 const leaderRead = new Set(topology.buckets.flatMap(({ name, leaderReads }) => (leaderReads ? [name] : [])))
 
 type RawBucket = Awaited<ReturnType<Kvm["open"]>>
 
-/** Values written to buckets that are followed here, by the object that holds their bytes. */
+/** Values written to buckets that this process follows, by the object that holds their bytes. */
 interface Written {
   readonly values: WeakMap<Uint8Array, { readonly schema: unknown; readonly value: unknown }>
   readonly followed: Set<string>
@@ -125,11 +128,11 @@ interface Opened<A> {
   readonly bucket: string
   readonly codec: MessageCodec<A>
   readonly followed: Set<string>
-  /** The broken records that were reported: the revision of each, by its key. */
+  /** The broken records already reported: each one's revision, by its key. */
   readonly told: Map<string, number>
 }
 
-/** A value as it is stored. */
+/** A stored value. */
 type Stored = Pick<KvEntry<Uint8Array>, "key" | "value" | "revision">
 
 const makeBucket = <A>(opened: Opened<A>): KvBucket<A> => {
@@ -140,7 +143,7 @@ const makeBucket = <A>(opened: Opened<A>): KvBucket<A> => {
     get,
     broken,
     entries,
-    // The client library's own watch is back more than a minute after its bucket was made again.
+    // The client library's own watch takes more than a minute to recover after its bucket is recreated.
     changes: followBucket(nats, bucket, codec, 1, changesRun).pipe(Stream.flattenIterable),
     changesInBatches: (fromRevision, run) =>
       Stream.suspend(() => {
@@ -187,7 +190,7 @@ const reads = <A>(opened: Opened<A>) => {
     return (yield* Effect.forEach(subjects, present, { concurrency: 16 })).flatMap(Option.toArray)
   })
 
-  /** The request goes into the turn's one write, and a missing key makes no error object of the client library's. */
+  /** The request joins the turn's single write, and a missing key creates no client library error object. */
   const readFromLeader = Effect.fnUntraced(function* (key: string) {
     const subject = prefixOf(bucket) + key
     const last = Option.getOrUndefined(yield* nats.last(`KV_${bucket}`, subject))
@@ -208,7 +211,7 @@ interface Write<A> {
   readonly verb: string
   readonly key: string
   readonly value: A
-  /** The last revision that the key may have; 0: none. */
+  /** The latest revision that the key can have; 0: none. */
   readonly revision: number
   readonly ttlMs: number | undefined
 }
@@ -246,7 +249,7 @@ const toEntry = <A>(opened: Opened<A>, stored: Stored): Effect.Effect<KvEntry<A>
   return Effect.fail(new BusRefused({ operation: `read ${opened.bucket}/${key}`, detail, code: 0 }))
 }
 
-/** None for a value that does not fit: one broken record takes no reader its others away. */
+/** None for a value that does not fit: one broken record must not hide the others from a reader. */
 const readable = Effect.fnUntraced(function* <A>(opened: Opened<A>, stored: Stored) {
   const { key, revision } = stored
   const read = decoded(opened, stored)
@@ -255,10 +258,10 @@ const readable = Effect.fnUntraced(function* <A>(opened: Opened<A>, stored: Stor
   return Option.none<KvEntry<A>>()
 })
 
-// Of each bucket that is open.
+// Of each open bucket.
 const toldMax = 1_000
 
-/** Once for a record, however often it is read. */
+/** Once per record, however often it is read. */
 const tellBroken = <A>({ bucket, told }: Opened<A>, { key, revision }: Stored, faults: ReadonlyArray<Fault>) =>
   Effect.suspend(() => {
     if (told.get(key) === revision) return Effect.void

@@ -1,4 +1,4 @@
-/** Reads more than one key of a bucket: a scan of those that match a pattern, and the changes from a revision on. */
+/** Reads several keys of a bucket: a scan of those that match a pattern, and the changes since a revision. */
 import { Effect, Option, Result, Stream } from "effect"
 import type { Fault } from "#base"
 import type { Nats } from "../connection/connection.ts"
@@ -12,10 +12,10 @@ import type { KvChange } from "./bucket.ts"
 const readsMax = 32
 const readsAtOnce = 16
 
-// A page's entries are there at once: this many take some two milliseconds.
+// A page's entries arrive together: this many take about two milliseconds.
 const atOnceMax = 32
 
-/** Yields the process's thread now and then: otherwise nothing else would run until a page has ended. */
+/** Yields the thread now and then: otherwise nothing else would run until a page ends. */
 const breather = () => {
   let count = 0
   return () => {
@@ -24,13 +24,13 @@ const breather = () => {
   }
 }
 
-/** Matches every key, so there is no need to count first. */
+/** Matches every key, so counting first is unnecessary. */
 const everything = ">"
 
 /**
- * The last messages of the keys that match a pattern, also those that say that a key was removed. A few are read one by
- * one, from the leader. Many come in pages, from any replica: a bucket keeps one message per key, so what it stores from
- * its beginning to its end is its content.
+ * The last messages of the keys that match a pattern, including those that record a removal. A few are read one by one,
+ * from the leader. Many are read in pages, from any replica: a bucket keeps one message per key, so reading it from
+ * beginning to end gives its content.
  */
 export const scanBucket = (
   nats: Nats["Service"],
@@ -53,7 +53,7 @@ export const scanBucket = (
   )
 }
 
-/** The subjects of a bucket's keys that match a pattern, removed ones among them. */
+/** The subjects of a bucket's keys that match a pattern, including removed keys. */
 export const storedSubjects = (nats: Nats["Service"], bucket: string, keys: string) =>
   nats
     .use(`list ${bucket}/${keys}`, ({ manager }) =>
@@ -65,8 +65,8 @@ export const storedSubjects = (nats: Nats["Service"], bucket: string, keys: stri
 const capacity = 512
 
 /**
- * The changes from a revision on, in order and in runs. When a key changed more than once before it was read, or within
- * a run, only the last change comes, for a bucket keeps no more. `codec` may know what this process wrote.
+ * The changes since a revision, in order and in runs. When a key changed more than once before it was read, or within a
+ * run, only the last change is given, because a bucket keeps no more. `codec` can recognize what this process wrote.
  */
 export const followBucket = <A>(
   nats: Nats["Service"],
@@ -83,16 +83,16 @@ export const followBucket = <A>(
     )
   )
 
-// Headers of the marker that replaces a key: removed by us, or by the broker when its time was over.
+// Headers of the marker that replaces a key: removed by us, or expired by the broker.
 const removals = ["KV-Operation", "Nats-Marker-Reason"] as const
 
-/** Whatever a marker holds: a trial of the broker is one with bytes in it. */
+/** Whatever a marker holds: a trial of the broker is a marker with bytes in it. */
 export const isRemoval = ({ data, header: read }: SourceMessage): boolean =>
   data.length === 0 || removals.some((name) => read(name) !== undefined)
 
 /**
- * Whether a record is the broker's answer to a read of another stream, which somebody had it store here: no writer of
- * ours sets this header. Such a record counts as absent.
+ * Whether a record is the broker's answer to a read of another stream that somebody had stored here: none of our
+ * writers sets this header. Such a record counts as absent.
  */
 export const isForged = (subject: string, message: Pick<SourceMessage, "header">): Effect.Effect<boolean> => {
   const source = message.header(header.source)
@@ -107,7 +107,7 @@ interface Place {
   readonly revision: number
 }
 
-/** A fault's message may quote the value, which may be a secret; its path does not. */
+/** A fault's message can quote the value, which can be a secret; its path does not. */
 export const sayBroken = (place: Place, faults: ReadonlyArray<Fault>): Effect.Effect<void> =>
   Effect.annotateLogs(Effect.logWarning("a stored value is broken: it is left out"), {
     ...place,
@@ -121,7 +121,7 @@ const changesOf = Effect.fnUntraced(function* <A>(
 ) {
   const keyFrom = `$KV.${bucket}.`.length
   const changes: Array<KvChange<A>> = []
-  // Of a key's changes in one run only the last counts; the others need not be decoded.
+  // Only a key's last change in a run counts; the others need not be decoded.
   const last = new Map(messages.map((message) => [message.subject, message]))
   for (const message of messages) {
     if (last.get(message.subject) !== message) continue

@@ -1,35 +1,35 @@
 /**
- * A record: the value at a key of a bucket, changed or taken away by a pure decision, by whoever writes first. A decision
- * that loses its write is made again on what was written meanwhile. After a write of which nobody knows whether it was
- * stored, nothing more is written, unless the record itself can say that it was not.
+ * A record: the value at a key of a bucket, changed or removed by a pure decision; the first writer wins. A decision
+ * that loses its write is repeated on what was written meanwhile. When it is unknown whether a write was stored,
+ * nothing more is written, unless the record itself shows that it was not.
  */
 import { Clock, Deferred, Effect, Exit, Option, Random, Result } from "effect"
 import { type BusError, BusUnavailable, RevisionConflict } from "../errors.ts"
 import type { KvBucket, KvEntry } from "./bucket.ts"
 
-/** What a decision makes of a record. */
+/** A decision's result for a record. */
 export interface Change<S, A> {
   readonly answer: A
   /** The value to store; undefined: nothing is stored. */
   readonly next?: S | undefined
-  /** The record goes away, in the bucket's way of this name. */
+  /** Removes the record, by the bucket operation of this name. */
   readonly gone?: "remove" | "erase"
 }
 
-/** The record as it stands when it is decided on. `revision` 0: there is none. */
+/** The record at the time of the decision. `revision` 0: it does not exist. */
 export interface Standing {
   readonly nowMs: number
   readonly revision: number
 }
 
-/** Where records are kept: a bucket, or a stream with a subject for each. */
+/** Where records are kept: a bucket, or a stream with one subject per record. */
 export type RecordStore<S> = Pick<KvBucket<S>, "get" | "create" | "update"> &
   Partial<Pick<KvBucket<S>, "remove" | "erase">>
 
 /** Pure, and called again after each lost write. */
 export type Decide<S, A, E> = (before: S | undefined, standing: Standing) => Result.Result<Change<S, A>, E>
 
-/** A decision's answer, with the record as it was stored last: with the changes that shared the write. */
+/** A decision's answer, with the record as last stored, including changes that shared the write. */
 export interface Changed<S, A> {
   readonly answer: A
   readonly value: S | undefined
@@ -37,34 +37,36 @@ export interface Changed<S, A> {
 }
 
 export interface ChangeOptions<S> {
-  /** The record, or its absence, as it was read or written before. It may allow a change; it never refuses one. */
+  /** The record, or its absence, from an earlier read or write. It can allow a change but never refuses one. */
   readonly known?: Option.Option<KvEntry<S>> | undefined
 }
 
 type IsOurs<S> = (found: S, written: S) => boolean | undefined
 
 export interface RecordsOptions<S> {
-  /** How long a record is kept after its last write; undefined: for good. */
+  /** How long a record is kept after its last write; undefined: permanently. */
   readonly keptMs?: (value: S, nowMs: number) => number | undefined
-  /** Changes of one key that come to this process at once share a write, in their order. */
+  /** Concurrent changes of one key in this process share a write, in their order. */
   readonly together?: boolean
   /**
-   * Whether a record that has changed shows that `written` was stored, by a write whose answer was lost. Undefined: it
-   * cannot tell, for others may have changed it since; the change then fails as that write did.
+   * Whether a changed record shows that `written` was stored by a write whose answer was lost. Undefined: it cannot
+   * tell, because others may have changed it since; the change then fails as that write did.
    */
   readonly isOurs?: IsOurs<S>
 }
 
 export interface Records<S> {
-  /** Fails with `BusUnavailable` when other writes always came first. */
+  /** Fails with `BusUnavailable` when it lost to other writers every time. */
   readonly change: <A, E = never>(
     key: string,
     decide: Decide<S, A, E>,
     options?: ChangeOptions<S>
   ) => Effect.Effect<Changed<S, A>, E | BusError>
-  /** Stores a value over the revision that its writer has seen; 0: where there is none. False where another came first. */
+  /**
+   * Stores a value over the revision that its writer has read; 0: only if absent. False if another writer was first.
+   */
   readonly replace: (key: string, next: S, seen: number) => Effect.Effect<Changed<S, boolean>, BusError>
-  /** Like `replace`, for the only writer of a record: fails where another came first. Answers with the revision. */
+  /** Like `replace`, for the only writer of a record: fails if another was first. Returns the revision. */
   readonly overwrite: (key: string, next: S, seen: number) => Effect.Effect<number, BusError>
 }
 
@@ -76,7 +78,7 @@ export const records = <S>(bucket: RecordStore<S>, options: RecordsOptions<S> = 
     change(
       key,
       (_, { revision }) => Result.succeed(revision === seen ? { answer: true, next } : { answer: false }),
-      // The decision looks at the revision alone.
+      // The decision depends on the revision alone.
       { known: seen === 0 ? Option.none() : Option.some({ key, value: next, revision: seen }) }
     )
   const overwrite = (key: string, next: S, seen: number) =>
@@ -105,18 +107,18 @@ const ownChanges =
 
 interface Member<S, A, E> extends ChangeOptions<S> {
   readonly decide: Decide<S, A, E>
-  /** Of its caller. */
+  /** The caller's. */
   readonly clock: Clock.Clock
 }
 
 type Outcome<S, A, E> = Result.Result<Changed<S, A>, E>
 
-// Each lost write is the success of another, and no more processes change one record at once.
+// Each lost write means that another succeeded, and no more processes than this change one record at once.
 const triesMax = 64
-// Writers that lost to each other do not come back at the same moment.
+// Writers that lost to each other do not retry at the same moment.
 const pauseMsMax = 16
 
-/** Decides for all members in their order, and stores what they make of the record by one write. */
+/** Decides for all members in order, and stores the result with one write. */
 const changedAll = Effect.fnUntraced(function* <S, A, E>(
   store: Store<S>,
   key: string,
@@ -124,7 +126,7 @@ const changedAll = Effect.fnUntraced(function* <S, A, E>(
 ): Effect.fn.Return<ReadonlyArray<Outcome<S, A, E>>, BusError> {
   const { bucket, isOurs } = store
   let remembered = newest(members)
-  // What may have been stored, by a write whose answer was lost.
+  // What a write whose answer was lost may have stored.
   let unsure: Unsure<S, A, E> | undefined
   for (let tries = 0; tries < triesMax; tries += 1) {
     const isRemembered = remembered !== undefined
@@ -152,7 +154,7 @@ const changedAll = Effect.fnUntraced(function* <S, A, E>(
   return yield* new BusUnavailable({ operation: `change ${key}`, detail })
 })
 
-/** Answers with the record's revision; 0 where it is gone. */
+/** Returns the record's revision; 0 if it was removed. */
 const write = Effect.fnUntraced(function* <S>(
   { bucket, keptMs }: Store<S>,
   key: string,
@@ -185,7 +187,7 @@ const newest = <S>(members: ReadonlyArray<ChangeOptions<S>>): Entry<S> | undefin
 interface Decided<S, A, E> {
   /** The value to store. */
   readonly next: S | undefined
-  /** How the record goes away. */
+  /** How the record is removed. */
   readonly gone: Change<S, A>["gone"]
   /** A decision that refuses or changes nothing is made on a record that was read for it. */
   readonly needsSight: boolean
@@ -196,7 +198,7 @@ interface Unsure<S, A, E> extends Pick<Decided<S, A, E>, "outcomes"> {
   readonly failure: BusUnavailable
   readonly isOurs: IsOurs<S>
   readonly next: S
-  /** Of the record that it was to replace. */
+  /** The revision of the record to be replaced. */
   readonly revision: number
 }
 
@@ -226,17 +228,17 @@ const decideAll = <S, A, E>(
   }
 }
 
-/** A change that waits for its turn, its answer's type forgotten. */
+/** A change waiting for its turn, with its answer's type erased. */
 interface Waiting<S> extends Member<S, unknown, unknown> {
   readonly done: Deferred.Deferred<Changed<S, unknown>, unknown>
 }
 
-// One write takes so many changes; more would only delay the first of them. Callers bound how many wait.
+// The most changes in one write; more would only delay the first. Callers bound how many wait.
 const membersMax = 512
 
 /**
- * One write at a time for each key: what comes meanwhile shares the next one. A change whose caller leaves before its turn
- * is not made.
+ * One write at a time per key: changes arriving meanwhile share the next one. A change whose caller leaves before its
+ * turn is not made.
  */
 const sharedChanges = <S>(store: Store<S>): Records<S>["change"] => {
   const queues = new Map<string, Array<Waiting<S>>>()
@@ -254,7 +256,7 @@ const sharedChanges = <S>(store: Store<S>): Records<S>["change"] => {
         Deferred.doneUnsafe(done, Exit.isSuccess(made) ? exitOf(made.value[index]) : Exit.failCause(made.cause))
       })
     }
-    // In the turn that found nothing left, so that the next change begins anew.
+    // In the same turn that found nothing left, so that the next change starts a new run.
     queues.delete(key)
   })
 
@@ -270,11 +272,11 @@ const sharedChanges = <S>(store: Store<S>): Records<S>["change"] => {
         const place = queue.indexOf(waiting)
         if (place >= 0) queue.splice(place, 1)
       })
-      // Detached: the caller that came first may be interrupted while others wait. All questions to the broker end.
+      // Detached: the first caller can be interrupted while others wait. Every request to the broker ends.
       const begun =
         others === undefined ? Effect.forkDetach(inTurn(key, queue), { startImmediately: true }) : Effect.void
       const answered = Effect.onInterrupt(Deferred.await(done), () => leave)
-      // The decision is the caller's own, and so are the types of its answer and its refusal.
+      // The decision is the caller's own, and so are its answer and refusal types.
       return Effect.andThen(begun, answered as Effect.Effect<Changed<S, A>, E | BusError>)
     })
 }
@@ -284,7 +286,7 @@ const exitOf = <S, A, E>(outcome: Outcome<S, A, E> | undefined): Exit.Exit<Chang
   return Result.isSuccess(outcome) ? Exit.succeed(outcome.success) : Exit.fail(outcome.failure)
 }
 
-/** The record after these, where one of them tells. */
+/** The record after these outcomes, if one of them shows it. */
 const lastOf = <S>(key: string, outcomes: ReadonlyArray<Outcome<S, unknown, unknown>>): Entry<S> | undefined => {
   const told = outcomes.find((outcome) => Result.isSuccess(outcome))
   if (told === undefined || Result.isFailure(told)) return undefined
@@ -295,9 +297,9 @@ const lastOf = <S>(key: string, outcomes: ReadonlyArray<Outcome<S, unknown, unkn
 /** Answers without a change. */
 export const kept = <A>(answer: A): Result.Result<{ readonly answer: A }> => Result.succeed({ answer })
 
-/** Stores `next`, and answers with it. */
+/** Stores `next` and answers with it. */
 export const replaced = <S>(next: S): Result.Result<{ readonly answer: S; readonly next: S }> =>
   Result.succeed({ answer: next, next })
 
-/** Takes the record away, and answers. */
+/** Removes the record and answers. */
 export const gone = <A>(answer: A, how: "remove" | "erase") => Result.succeed({ answer, gone: how })

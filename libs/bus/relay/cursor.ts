@@ -1,5 +1,5 @@
 /**
- * A relay's cursor: the record of how far the relay has come, and the step that moves it. It stands in the target
+ * A relay's cursor: the record of how far the relay has come, and the step that moves it. It is kept in the target
  * stream, or apart from it where others publish there. A crash between a step's two writes leaves a record of what to
  * finish.
  */
@@ -11,15 +11,15 @@ import { type BatchMessage, writeBatch } from "../publish.ts"
 import type { RelayOptions } from "./relay.ts"
 
 /**
- * Messages that are written together with the cursor after them. At most 999 messages; where the cursor stands apart
- * from the target, no more than `isSmall` allows, or a single one.
+ * Messages that are written together with the cursor after them. At most 999 messages; with a cursor apart from the
+ * target, no more than `isSmall` allows, or a single one.
  */
 export interface RelayStep<Cursor> {
   readonly messages: ReadonlyArray<BatchMessage>
   readonly cursor: Cursor
 }
 
-/** The place of a relay's cursor, and its codec. */
+/** A relay's cursor location, and its codec. */
 export interface CursorPlace<Cursor> {
   /** Undefined for the target stream. */
   readonly stream?: string
@@ -27,18 +27,18 @@ export interface CursorPlace<Cursor> {
   readonly codec: MessageCodec<RelayRecord<Cursor>>
 }
 
-/** The place of a cursor that stands apart from the relay's target. */
+/** The location of a cursor kept apart from the relay's target. */
 export const relayPlace = (relay: string) => ({ stream: "KV_relays", subject: `$KV.relays.${relay}` })
 
-// Up to here two plain writes are faster than a batch, and the record stays far below a message's limit.
+// Up to this size two plain writes are faster than a batch, and the record stays far below a message's limit.
 const smallMessagesMax = 32
 const smallBytesMax = 48 * 1_024
 
-/** Whether a step of so many messages and bytes is written ahead. */
+/** Whether a step of this many messages and bytes is written ahead. */
 export const isSmall = (messages: number, bytes: number): boolean =>
   messages <= smallMessagesMax && bytes <= smallBytesMax
 
-/** A message that the broker will never take, and what it says of it. */
+/** A message that the broker will never accept, with the broker's reason. */
 export interface RefusedMessage {
   readonly message: BatchMessage
   readonly refusal: BusRefused
@@ -47,7 +47,7 @@ export interface RefusedMessage {
 export interface WrittenStep {
   /** The sequence of the new cursor. */
   readonly sequence: number
-  /** Those of a small step that the broker will never take; the others are stored. */
+  /** Messages of a small step that the broker will never accept; the others are stored. */
   readonly refused: ReadonlyArray<RefusedMessage>
 }
 
@@ -56,8 +56,8 @@ export interface WrittenStep {
  * two milliseconds for any batch, so a small step is written ahead instead: first the cursor with the step's messages
  * in it, then the messages. Fails when a twin was faster.
  *
- * A batch begins with the cursor: the broker says exactly what is wrong with the last message alone, and in a step of
- * one source message that is then what is wrong with all of them.
+ * A batch begins with the cursor: the broker explains a refusal exactly only for the last message, and in a step of one
+ * source message that reason applies to all of its messages.
  */
 export const writeStep = <Cursor>(
   nats: Nats["Service"],
@@ -79,7 +79,7 @@ export const writeStep = <Cursor>(
   )
 }
 
-/** Writes the record of a cursor alone, and returns its sequence. Fails like `writeStep`. */
+/** Writes only a cursor's record, and returns its sequence. Fails like `writeStep`. */
 export const writeCursor = <Cursor>(
   nats: Nats["Service"],
   place: CursorPlace<Cursor>,
@@ -87,7 +87,7 @@ export const writeCursor = <Cursor>(
   expectedSequence: number
 ): Effect.Effect<number, BusError> => publish(nats, cursorMessage(place, record, expectedSequence))
 
-/** Publishes the messages that a record lists as not yet known to be stored; answers with those that never will be. */
+/** Publishes a record's messages not yet known to be stored; returns those that never will be. */
 export const finishPending = <Cursor>(nats: Nats["Service"], record: RelayRecord<Cursor>) =>
   publishAll(nats, record.pending.map(fromPending))
 
@@ -121,7 +121,7 @@ const cursorMessage = <Cursor>(
     headers: [
       ...encoded.headers,
       [header.expectedLastSubjectSequence, String(expectedSequence)],
-      // A bucket keeps one message a subject by itself.
+      // A bucket keeps one message per subject by itself.
       ...(place.stream === undefined ? [[header.rollup, "sub"] as const] : [])
     ]
   }
@@ -134,14 +134,14 @@ const Pending = Schema.Struct({
 })
 
 /**
- * The record at the cursor's subject. Its reader publishes the pending messages first; their ids are fixed, so that at
- * worst a message is sent twice under one id.
+ * The record at the cursor's subject. Its reader publishes the pending messages first; their ids are fixed, so the
+ * worst case is a message sent twice under one id.
  */
 export interface RelayRecord<Cursor> {
   readonly cursor: Cursor
   /** The messages of the last step, unless they were written in the same batch. */
   readonly pending: ReadonlyArray<typeof Pending.Type>
-  /** The writer has stopped for good: a standby may begin at once. */
+  /** The writer has stopped for good: a standby can begin at once. */
   readonly handedOver?: boolean
 }
 
@@ -204,8 +204,8 @@ const readCursor = Effect.fnUntraced(function* <Cursor>(
 })
 
 /**
- * The cursor that a release before this one keeps in the target stream, if it is further than `own`: so it is after an
- * upgrade, and after a rollback.
+ * The cursor that the previous release keeps in the target stream, if it is ahead of `own`, as after an upgrade or a
+ * rollback.
  */
 export const olderCursor = Effect.fnUntraced(function* <Cursor, E, R>(
   nats: Nats["Service"],

@@ -1,14 +1,14 @@
 /**
  * A relay reads one stream in order and writes what follows from it to another. Every step is tied to the new cursor,
- * on the condition that the stored cursor is still the one we read. Of several relays at once one works: the others
- * fail that condition, stand by, and take up the work when the cursor stands still. A killed broker or a killed relay
- * loses nothing; at worst the few messages of one small step are repeated, with the same ids.
+ * on the condition that the stored cursor is still the one that was read. Of several concurrent relays one works: the
+ * others fail that condition, stand by, and take over when the cursor stops moving. A killed broker or relay loses
+ * nothing; at worst the few messages of one small step are repeated, with the same ids.
  *
- * No source message stops a relay: a run that the broker refuses for its size is given in halves, until what it refuses
- * follows from one message. That is put away, and the relay goes on behind it.
+ * No source message stops a relay: a run that the broker refuses for its size is split in halves, until the refused
+ * messages follow from one source message. Those are archived, and the relay continues after it.
  *
- * `translate` turns a run of source messages into steps; a step is written whole or not at all. Between runs `aside`
- * may offer steps of its own on the same cursor (catching up, a changed configuration).
+ * `translate` turns a run of source messages into steps; a step is written completely or not at all. Between runs
+ * `aside` can offer steps of its own on the same cursor (catching up, a changed configuration).
  */
 import { Clock, Effect, Exit, Option, Queue, Random, Schedule, type Scope } from "effect"
 import { defineCounter, defineGauge, type HealthLoop, Metrics } from "#runtime"
@@ -54,50 +54,49 @@ export interface RelayOptions<Cursor, E, R> {
   readonly source: string
   readonly target: string
   readonly place: CursorPlace<Cursor>
-  /** The subject of the target stream where a release before this one keeps the cursor. */
+  /** The target stream's subject where the previous release keeps the cursor. */
   readonly before?: string
-  /** The cursor of a relay that never ran, given the source's last sequence. */
+  /** The initial cursor of a relay that never ran, given the source's last sequence. */
   readonly begin: (lastSequence: number) => Cursor
   /** The source sequence up to which `cursor` covers everything. */
   readonly position: (cursor: Cursor) => number
-  /** False for a cursor that a twin with another configuration has made its own, and that `aside` would change. */
+  /** False for a cursor that a twin with another configuration has taken over, and that `aside` would change. */
   readonly isOurs: (cursor: Cursor) => boolean
   readonly translate: (
     run: ReadonlyArray<SourceMessage>,
     cursor: Cursor
   ) => Effect.Effect<ReadonlyArray<RelayStep<Cursor>>, E, R>
-  /** How many messages the next run takes at most, where it is not always `runMessagesMax`. */
+  /** The size limit of the next run, where it is not always `runMessagesMax`. */
   readonly nextRunMax?: () => number
-  /** `messagesMax`: of how many source messages a step may be made at most. */
+  /** `messagesMax`: the most source messages that a step can cover. */
   readonly aside: (cursor: Cursor, messagesMax: number) => Effect.Effect<ReadonlyArray<RelayStep<Cursor>>, E, R>
   /**
-   * Puts away what the broker will never take, as what followed from one source message. It may be called again for the
-   * same ones. Fails for what must not be left out.
+   * Archives messages that the broker will never accept, as results of one source message. It can be called again for
+   * the same ones. Fails for a message that must not be skipped.
    */
   readonly onRefused: (refused: ReadonlyArray<RefusedMessage>) => Effect.Effect<void, BusError, R>
   /** Called with every cursor known to be stored, and the messages this relay wrote with it: none when a twin did. */
   readonly onCursor: (cursor: Cursor, written: ReadonlyArray<BatchMessage>) => Effect.Effect<void, never, R>
-  /** Runs each time the relay has read the cursor that it goes on from: it may have been in other hands. */
+  /** Runs each time the relay has read the cursor it resumes from: a twin may have held it meanwhile. */
   readonly onTaken?: Effect.Effect<void>
-  /** Runs each time the relay has taken over the cursor and is about to read on. */
+  /** Runs each time the relay has taken over the cursor and is about to continue reading. */
   readonly onStarted: Effect.Effect<void, never, R>
   readonly loop: HealthLoop
 }
 
-/** Batches of 64 to 256 carry the most per second; a longer run would only delay its first message. A power of two. */
+/** Batches of 64 to 256 have the best throughput; a longer run would only delay its first message. A power of two. */
 export const runMessagesMax = 256
 const queueCapacity = 1_024
 // How often `aside` is called when the source is quiet.
 const quietMs = 250
 const tick = Symbol("tick")
 
-// A broker that is away must not delay the end of the process.
+// An unreachable broker must not delay the process's exit.
 const handOverWithinMs = 1_000
 
 /**
- * Runs until interrupted or failed; after a failure the same effect is meant to be started again. It goes on from the
- * last cursor that it knows to have been stored, should its target be lost: another beginning would skip messages, or
- * repeat all of them.
+ * Runs until interrupted or failed; restart the same effect after a failure. It resumes from the last cursor that it
+ * knows to have been stored, even if its target is lost: any other start would skip messages, or repeat all of them.
  */
 export const relay = <Cursor, E, R>(
   options: RelayOptions<Cursor, E, R>
@@ -132,7 +131,7 @@ const run = Effect.fnUntraced(function* <Cursor, E, R>(
     position.set(labels, options.position(cursor))
   })
   const standBy = Effect.gen(function* () {
-    // Before its start a relay does not stand by: its own first write is what others wait for.
+    // A relay does not stand by before its first start: its own first write is what others wait for.
     if (!hasStarted) return
     yield* Effect.logDebug("a twin relay was faster, standing by").pipe(Effect.annotateLogs(labels))
     active.set(labels, 0)
@@ -175,7 +174,7 @@ const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
       )
   })
 
-  // Taking is never interrupted, for taken messages would be lost: a tick wakes a quiet source.
+  // Taking is never interrupted, because taken messages would be lost: a tick wakes a quiet source.
   const wake = Effect.sync(() => Queue.sizeUnsafe(source) === 0 && Queue.offerUnsafe(source, tick))
   yield* Effect.forkScoped(Effect.repeat(wake, Schedule.spaced(quietMs)))
   yield* giver.giveAside
@@ -197,11 +196,11 @@ interface Held<Cursor> {
 
 export interface StepWriter<Cursor, R> {
   readonly held: () => Held<Cursor>
-  /** `isAlone`: each step is of one source message, so that what cannot be written of it is put away. */
+  /** `isAlone`: each step covers one source message, so its refused messages are archived. */
   readonly write: (steps: ReadonlyArray<RelayStep<Cursor>>, isAlone: boolean) => Effect.Effect<void, BusError, R>
 }
 
-/** Writes steps on from the stored cursor. */
+/** Writes steps, continuing from the stored cursor. */
 const stepWriter = Effect.fnUntraced(function* <Cursor, E, R>(
   nats: Nats["Service"],
   options: RelayOptions<Cursor, E, R>
@@ -211,7 +210,7 @@ const stepWriter = Effect.fnUntraced(function* <Cursor, E, R>(
 
   const writeOne = Effect.fnUntraced(function* (step: RelayStep<Cursor>) {
     const { sequence, refused } = yield* writeStep(nats, place, step, held.sequence)
-    // Before the cursor counts as held: until it is overwritten it lists what is put away here.
+    // Before the cursor counts as held: until overwritten, it lists the messages archived here.
     if (refused.length > 0) yield* onRefused(refused)
     held = { cursor: step.cursor, sequence }
     if (refused.length === 0) return step.messages
@@ -231,8 +230,8 @@ const stepWriter = Effect.fnUntraced(function* <Cursor, E, R>(
     held: () => held,
     write: Effect.fnUntraced(function* (steps: ReadonlyArray<RelayStep<Cursor>>, isAlone: boolean) {
       for (const step of steps) {
-        // A step that has begun is finished, which takes no longer than the broker's answer: otherwise nobody could be
-        // told how far this relay has come.
+        // A step that has begun is finished, which takes no longer than the broker's answer: otherwise this relay's
+        // progress would be unknown.
         const stored = yield* Effect.uninterruptible(isAlone ? writeAlone(step) : writeOne(step))
         yield* onCursor(step.cursor, stored)
       }
@@ -242,7 +241,7 @@ const stepWriter = Effect.fnUntraced(function* <Cursor, E, R>(
 
 type GivenBy<Cursor, E, R> = Pick<RelayOptions<Cursor, E, R>, "translate" | "aside" | "position" | "onTaken">
 
-/** Gives a run, or what `aside` offers: what the broker refuses for its size in halves, down to one source message. */
+/** Writes a run, or what `aside` offers: what the broker refuses for its size in halves, down to one source message. */
 export const giverOf = <Cursor, E, R>(
   { translate, aside, position, onTaken = Effect.void }: GivenBy<Cursor, E, R>,
   { held, write }: StepWriter<Cursor, R>
@@ -256,7 +255,7 @@ export const giverOf = <Cursor, E, R>(
       ? writing
       : Effect.catchIf(writing, mayHoldTooLarge, () => Effect.forEach(halvesOf(run), giveRest, { discard: true }))
   })
-  /** What of a run is not behind the cursor yet. */
+  /** The part of a run that the cursor has not passed yet. */
   const giveRest = (run: ReadonlyArray<SourceMessage>) =>
     Effect.suspend(() => {
       const rest = run.filter(({ sequence }) => sequence > position(held().cursor))
@@ -305,15 +304,15 @@ const handOver = <Cursor, E, R>(
         Effect.ignore
       )
 
-// A read of one message, and only when the cursor has not moved one more.
+// Reads one message, and only if the cursor has not advanced again.
 const lookEveryMs = 250
 
 /**
  * The standby of a relay that lost a write to its twin, and the rule by which it takes over. The cursor is the twin's
- * only sign of life. A cursor that stands still while source messages wait belongs to a dead twin, or a slow one; a
- * cursor that stands still for want of work is taken over after a while too. A wrong guess costs one lost write, for
- * each write expects the cursor it read. Checks a few times a second how far the twin has come, and returns when this
- * relay should take over. `onMoved` gets every cursor that a twin has stored.
+ * only sign of life. A cursor that stops while source messages wait belongs to a dead or slow twin; one that stops for
+ * lack of work is taken over after a while too. A wrong guess costs one lost write, because each write expects the
+ * cursor it read. Checks the twin's progress a few times a second, and returns when this relay should take over.
+ * `onMoved` gets every cursor that a twin has stored.
  */
 const untilNeeded = Effect.fnUntraced(function* <Cursor, E, R>(
   nats: Nats["Service"],
@@ -342,42 +341,40 @@ const untilNeeded = Effect.fnUntraced(function* <Cursor, E, R>(
 export interface Observation {
   /** The cursor's sequence in its stream: it changes with every step. */
   readonly sequence: number
-  /** Whether the source has anything after the cursor. */
+  /** Whether the source has messages after the cursor. */
   readonly isBehind: boolean
-  /**
-   * Whether this relay would leave the cursor as it is; false when a twin with another configuration made it its own.
-   */
+  /** Whether this relay would leave the cursor unchanged; false when a twin with another configuration took it over. */
   readonly isOurs: boolean
 }
 
 export interface Standby {
   readonly sequence: number
-  /** When the cursor was first seen at this place. */
+  /** When the cursor was first seen at this position. */
   readonly sinceMs: number
-  /** Since when the source is known to have more; null while it is not. */
+  /** Since when the source is known to have more; null while it has none. */
   readonly behindSinceMs: number | null
   readonly isOurs: boolean
 }
 
 export interface Patience {
-  /** How long the cursor may stand still while source messages wait. */
+  /** How long the cursor can stay unchanged while source messages wait. */
   readonly behindMs: number
-  /** How long it may stand still at all. */
+  /** How long it can stay unchanged at all. */
   readonly quietMs: number
 }
 
-// Longer than a collector or a slow disk delays a healthy relay. With the check in between, work goes on after 1.3 s at
-// the latest. A half-written step that nothing came after waits for the longer.
+// Longer than garbage collection or a slow disk delays a healthy relay. With the check in between, work resumes after
+// 1.3 s at the latest. A half-written step with nothing after it waits for the longer one.
 const waitedForMs = 500
 const standingMs = 3_000
 
-/** Between once and twice as long, so that of several standbys one is the first. `share` is from 0 to 1. */
+/** Between one and two times as long, so that one of several standbys is first. `share` is from 0 to 1. */
 export const patienceOf = (share: number): Patience => ({
   behindMs: waitedForMs * (1 + share),
   quietMs: standingMs * (1 + share)
 })
 
-/** `before` is undefined at first: observations from before a twin won say nothing of the twin. */
+/** `before` is undefined at first: observations from before a twin won say nothing about the twin. */
 export const observe = (
   before: Standby | undefined,
   { sequence, isBehind, isOurs }: Observation,
@@ -387,7 +384,7 @@ export const observe = (
     ? { sequence, sinceMs: nowMs, behindSinceMs: isBehind ? nowMs : null, isOurs }
     : { ...before, behindSinceMs: isBehind ? (before.behindSinceMs ?? nowMs) : null }
 
-/** A relay with another configuration takes nothing from a twin that may only be idle: a newer one began after it. */
+/** A relay with another configuration takes nothing from a possibly idle twin: the newer one began after it. */
 export const takesOver = ({ sinceMs, behindSinceMs, isOurs }: Standby, patience: Patience, nowMs: number): boolean =>
   (isOurs && nowMs - sinceMs >= patience.quietMs) ||
   (behindSinceMs !== null && nowMs - behindSinceMs >= patience.behindMs)

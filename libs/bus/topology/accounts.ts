@@ -1,7 +1,7 @@
 /**
- * The broker's accounts. FLEET has the streams and the parties that make consumers. Every other party has an account of
- * its own without JetStream, which imports its rights one by one from the account that has the subject: across an import
- * the server maps a client's reply, so nothing that such a client names is a subject of another account. Pure.
+ * The broker's accounts. FLEET has the streams and the parties that create consumers. Every other party has an account
+ * of its own without JetStream, which imports its rights one by one from the account that owns the subject: across an
+ * import the server maps a client's reply, so nothing that such a client names is a subject of another account. Pure.
  */
 import { subjects } from "#base"
 import { besideStreams, outsiders, parties, storedPrefix, userOf } from "./declarations.ts"
@@ -61,10 +61,10 @@ export const brokerAccounts = <User extends BrokerUser>(
 const apart = new Set(parties.filter((party) => !besideStreams.includes(party)).map(userOf))
 const outsideUsers = new Set(outsiders.map(userOf))
 
-/** A user that is no party's keeps the streams. */
+/** A user that belongs to no party keeps the streams. */
 export const accountOf = (user: string) => (apart.has(user) ? user.toUpperCase().replaceAll("-", "_") : fleetAccount)
 
-/** What a user publishes and hears that another account has. */
+/** A user's publishes and subscriptions that belong to another account. */
 const importsOf = ({ user, permissions }: BrokerUser): ReadonlyArray<Import> => {
   const own = accountOf(user)
   const services = permissions.publish.allow.flatMap((to): ReadonlyArray<Import> => {
@@ -83,10 +83,13 @@ const receivers = new Map(
   )
 )
 
-/** The account in which a subject is heard: a core subject's is its receivers', all else is stored or the broker's. */
+/**
+ * The account that receives a subject: for a core subject its receivers' account; everything else is stored or the
+ * broker's.
+ */
 const holderOf = (subject: string) => receivers.get(subject) ?? fleetAccount
 
-/** Where FLEET takes what a user publishes: a foreign event lies in EVENTS under the name of who published it. */
+/** Where FLEET takes a user's publishes: a foreign event is stored in EVENTS under its publisher's name. */
 const storedSubject = (user: string, subject: string) =>
   outsideUsers.has(user) && subject.startsWith(subjects.event(""))
     ? subjects.eventFrom(user, subject.slice(subjects.event("").length))
@@ -97,7 +100,7 @@ interface Importing {
   readonly imports: ReadonlyArray<Import>
 }
 
-/** What other accounts import of this one, and to them alone. */
+/** What other accounts import from this one, exported to them alone. */
 const exportsOf = (account: string, accounts: ReadonlyArray<Importing>) => {
   const importers = new Map<string, { readonly kind: "service" | "stream"; readonly names: Array<string> }>()
   for (const { name, imports } of accounts) {
@@ -117,12 +120,12 @@ const exportsOf = (account: string, accounts: ReadonlyArray<Importing>) => {
   })
 }
 
-/** A page of stored messages, and the next ones of a consumer, come as one message each. */
+/** A page of stored messages, and the next messages of a consumer, arrive as one message each. */
 const answersInPieces = (subject: string) =>
   subject.startsWith("$JS.API.CONSUMER.MSG.NEXT.") ||
   (subject.startsWith("$JS.API.DIRECT.GET.") && !subject.endsWith(".>"))
 
-/** Two users of an account may need the same. */
+/** Two users of an account can need the same. */
 const distinct = (imports: ReadonlyArray<Import>) => [
   ...new Map(imports.map((each) => [JSON.stringify(each), each])).values()
 ]

@@ -1,7 +1,7 @@
 /**
- * Brings the declared topology to the broker. `create` makes what is missing and updates what may change; `verify`
- * changes nothing and fails with every difference, so that a deployment whose streams have another owner says exactly
- * what is wrong with them. More subjects and more room than declared are no difference there.
+ * Brings the declared topology to the broker. `create` creates what is missing and updates what can change; `verify`
+ * changes nothing and fails with every difference, so that a deployment whose streams have another owner reports
+ * exactly what is wrong with them. More subjects and more room than declared are not differences there.
  */
 import type { ConsumerConfig, StreamConfig, StreamInfo } from "@nats-io/jetstream"
 import { nanos } from "@nats-io/nats-core"
@@ -26,7 +26,7 @@ export const topologyDifferences = defineGauge({
   labels: []
 })
 
-/** The broker's streams differ from those that the fleet was built for. `differences` names each. */
+/** The broker's streams differ from those that the fleet was built for. `differences` lists each. */
 export class TopologyMismatch extends Schema.TaggedError<TopologyMismatch>()("TopologyMismatch", {
   differences: Schema.Array(Schema.String)
 }) {
@@ -38,7 +38,7 @@ export class TopologyMismatch extends Schema.TaggedError<TopologyMismatch>()("To
 /** The oldest server whose sub-second message schedules do not drift. */
 const serverVersionMin = "2.14.3"
 
-// Both sides read and write several in one go, in two thirds of the processor time that they take one by one.
+// Both sides handle several in one go, in two thirds of the processor time of one by one.
 const requestsAtOnce = 8
 
 interface ApplyOptions {
@@ -73,7 +73,7 @@ export const applyTopology = Effect.fn("applyTopology")(function* (topology: Top
   if (differences.length > 0) return yield* new TopologyMismatch({ differences })
 })
 
-/** A new broker: each declared stream is missing. */
+/** A new broker: every declared stream is missing. */
 const hasNoStreams = Effect.gen(function* () {
   const { streams } = yield* (yield* Nats).use("count the streams", ({ manager }) => manager.getAccountInfo())
   return streams === 0
@@ -81,7 +81,7 @@ const hasNoStreams = Effect.gen(function* () {
 
 export type Wanted = Partial<StreamConfig> & { readonly name: string }
 
-/** The broker's configuration of everything that is declared. */
+/** The broker's configuration of everything declared. */
 export const configsOf = (topology: Topology, replicas: number): ReadonlyArray<Wanted> => [
   ...topology.streams.map((stream) => streamConfig(stream, replicas)),
   ...topology.buckets.map((bucket) => bucketConfig(bucket, replicas)),
@@ -94,7 +94,7 @@ export const reservedBytes = (wanted: ReadonlyArray<Wanted>, storage: "file" | "
     .filter((config) => (config.storage ?? "file") === storage)
     .reduce((sum, config) => sum + Math.max(0, config.max_bytes ?? 0), 0)
 
-/** A server makes a stream only where all the bytes of its limit have room beside those of the others, used or not. */
+/** A server creates a stream only if its full byte limit fits beside those of the others, used or not. */
 const withRoomNeeded = (error: BusError, wanted: ReadonlyArray<Wanted>): BusError => {
   const { operation } = error
   if (!/\binsufficient\b/iu.test(error.detail)) return error
@@ -125,7 +125,7 @@ const createOrUpdate = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, BusError, Nats> {
   const nats = yield* Nats
   if (current === undefined) {
-    // On a disk with much else to do one may take longer than a call waits; made twice it is the same.
+    // On a busy disk one can take longer than a call waits; creating it twice gives the same result.
     yield* nats
       .use(`create stream ${config.name}`, ({ manager }) => manager.streams.add(config))
       .pipe(Effect.retry({ times: 3, while: (error) => error._tag === "BusUnavailable" }))
@@ -138,8 +138,8 @@ const createOrUpdate = Effect.fnUntraced(function* (
 })
 
 /**
- * Another release's serves too: with any limit, for a role takes no more than it handles, and with more time until a
- * message comes again.
+ * Another release's consumer works too: with any limit, because a role takes no more than it handles, and with a longer
+ * redelivery time.
  */
 const consumerFaults = Effect.fnUntraced(function* (consumer: ConsumerDeclaration) {
   const { stream, durable } = consumer
@@ -161,7 +161,9 @@ const isEqual: Judge = (_, wanted, has) => JSON.stringify(has ?? false) === JSON
 const noLimit = -1
 const roomKeys = new Set(["max_bytes", "max_msg_size"])
 
-/** A later release's stream, with more subjects or more room, serves this one too: a role that is rolled back starts. */
+/**
+ * A later release's stream, with more subjects or more room, works for this one too: a role that is rolled back starts.
+ */
 const servesToo: Judge = (key, wanted, has) => {
   if (isEqual(key, wanted, has)) return true
   if (key === "subjects" && Array.isArray(wanted) && Array.isArray(has))
@@ -170,7 +172,7 @@ const servesToo: Judge = (key, wanted, has) => {
   return has === noLimit || (wanted !== noLimit && has > wanted)
 }
 
-/** The parts of `wanted` that the broker's configuration does not hold, one readable line each. */
+/** The parts of `wanted` that the broker's configuration does not match, one readable line each. */
 const differencesOf = (
   wanted: Wanted,
   current: StreamConfig | undefined,
@@ -204,7 +206,7 @@ export const streamConfig = (stream: StreamDeclaration, replicas: number): Wante
   ...(stream.features.includes("announced") ? announced : {})
 })
 
-/** Each message that is stored is also sent to those who follow the stream. */
+/** Each stored message is also sent to those who follow the stream. */
 const announced = { republish: { src: ">", dest: `${storedPrefix}>` } }
 
 /** The broker's configuration of the stream behind a key-value bucket. */
@@ -218,7 +220,7 @@ export const bucketConfig = (bucket: BucketDeclaration, replicas: number): Wante
   max_age: bucket.ttlMs === null ? 0 : nanos(bucket.ttlMs),
   max_msgs_per_subject: 1,
   max_msg_size: bucket.valueBytesMax,
-  // Pages of it are read from any replica; of a single key that the leader must answer it is asked otherwise.
+  // Its pages are read from any replica; a single key that the leader must answer is requested differently.
   allow_direct: true,
   allow_rollup_hdrs: true,
   deny_delete: true,
@@ -249,12 +251,12 @@ const isAtLeast = (version: string, minimum: string) => {
   return true
 }
 
-// Some thirty short questions each time; an operator who mends a stream waits that long for the next check.
+// About thirty short requests each time; an operator who repairs a stream waits this long for the next check.
 const lookAgainAfter = "3 seconds"
 
 /**
  * Waits until streams with another owner match the declarations. Meanwhile the role is alive, not ready, and reports
- * the differences. Roles may thus start before their streams, and the next release waits while the one before serves.
+ * the differences. Roles can thus start before their streams, and the next release waits while the previous one serves.
  */
 export const awaitTopology = Effect.fn("awaitTopology")(function* (wanted: Topology, replicas: number) {
   const differing = (yield* Metrics).gauge(topologyDifferences)

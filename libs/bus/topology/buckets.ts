@@ -13,14 +13,14 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     keyTtl: false,
     valueBytesMax: 4 * kib,
     leaderReads: true,
-    // The console makes and revokes them for owners, and writes in AUDIT first who asked for it.
+    // The console creates and revokes them for owners, and first records in AUDIT who asked for it.
     writers: ["console", "operator"],
     readers: ["pipeline-api", "model-gateway", "speech-api", "console", "operator"]
   },
   {
     name: "token-uses",
     why: "When each token was last used, by its id, written once an hour. Apart from the tokens, so that a role which writes it can make none.",
-    // A token that was not used for this long is as good as unused.
+    // A token not used for this long is as good as unused.
     ttlMs: 400 * dayMs,
     keyTtl: false,
     valueBytesMax: kib,
@@ -34,7 +34,7 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     ttlMs: 600_000,
     keyTtl: false,
     valueBytesMax: 4 * kib,
-    // Of two who bring the same code one alone gets in.
+    // Of two callers with the same code only one gets in.
     leaderReads: true,
     writers: ["console"],
     readers: ["console"]
@@ -54,7 +54,7 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     name: "webhook-endpoints",
     why: "Webhook endpoints made at run time: settings, secrets, and the event after which each begins. A removed one stays until its deliveries are put away.",
     ttlMs: null,
-    // The marker of a removed endpoint goes after a while.
+    // A removed endpoint's marker expires after a while.
     keyTtl: true,
     valueBytesMax: 32 * kib,
     leaderReads: true,
@@ -90,7 +90,7 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     keyTtl: true,
     // The longest answer, each character escaped.
     valueBytesMax: 64 * kib,
-    // A write must see that no other has the key.
+    // A write must be sure that no other has the key.
     leaderReads: true,
     writers: ["pipeline-api"],
     readers: ["pipeline-api"]
@@ -265,7 +265,7 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     name: "voices",
     why: "Cloned voices by workspace: being made, ready to speak, or leaving. One that is not ready is swept when its maker is gone.",
     ttlMs: null,
-    // The marker of a removed voice goes after a while.
+    // A removed voice's marker expires after a while.
     keyTtl: true,
     valueBytesMax: 32 * kib,
     leaderReads: true,
@@ -276,7 +276,7 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     name: "lexicons",
     why: "How words are spoken in each workspace, as it was sent: lexicons in PLS or as plain lists.",
     ttlMs: null,
-    // The marker of a removed lexicon goes after a while.
+    // A removed lexicon's marker expires after a while.
     keyTtl: true,
     // 100,000 characters of three bytes each, or escaped, and the fields around them.
     valueBytesMax: 320 * kib,

@@ -21,17 +21,17 @@ export const parties = [
 ] as const
 export type Party = (typeof parties)[number]
 
-/** The broker's name for a party: its user, and the name of its inbox and of the consumers made for it. */
+/** The broker's name for a party: its user, and the name of its inbox and of the consumers created for it. */
 export const userOf = (party: Party) => party.replaceAll(" ", "-")
 
 /** Parties that are not part of the fleet. */
 export const outsiders: ReadonlyArray<Party> = ["internal services", "runners"]
 
 /**
- * Parties in the account of the streams. Each other one has an account of its own, which imports its rights one by one:
- * a server checks the subject that a client publishes to and never the reply that it names, so within the account of the
- * streams any publisher could have any subject written. Who makes consumers must be here, for a consumer delivers to
- * whatever subject it is made with; and the operator, who removes what must go.
+ * Parties in the account of the streams. Every other party has an account of its own, which imports its rights one by
+ * one: a server checks the subject that a client publishes to but never the reply that it names, so within the account
+ * of the streams any publisher could have any subject written. Parties that create consumers must be here, because a
+ * consumer delivers to whatever subject it is created with; and so must the operator, who removes what must go.
  */
 export const besideStreams: ReadonlyArray<Party> = [
   "webhook-dispatcher",
@@ -40,10 +40,10 @@ export const besideStreams: ReadonlyArray<Party> = [
   "operator"
 ]
 
-/** Parties that see the figures of every stream, bucket and store, and the messages of those alone that they read. */
+/** Parties that see the figures of every stream, bucket and store, but only the messages that they read. */
 export const watchers: ReadonlyArray<Party> = ["console"]
 
-/** What a stream or bucket stores it announces below this, if it does, to those who follow it. */
+/** The prefix below which a stream or bucket announces what it stores, if it does, to its followers. */
 export const storedPrefix = "stored."
 
 /** One JetStream stream. Bytes and milliseconds; a null limit means none. */
@@ -62,14 +62,14 @@ export interface StreamDeclaration {
     "atomic batches" | "schedules" | "rollup" | "direct reads" | "message ages" | "announced"
   >
   readonly publishers: ReadonlyArray<Party>
-  /** Publishers that may write to some of the subjects alone. */
+  /** Publishers that can write only to some of the subjects. */
   readonly publishesOnly?: Partial<Record<Party, ReadonlyArray<string>>>
   readonly readers: ReadonlyArray<Party>
-  /** Readers that make consumers, and take each message from one of them once. */
+  /** Readers that create consumers, each taking every message once. */
   readonly consumers?: ReadonlyArray<Party>
-  /** Consumers for readers that make none: whoever makes the stream makes these with it. */
+  /** Consumers for readers that create none: they are created with the stream. */
   readonly readyConsumers?: ReadonlyArray<ReadyConsumer>
-  /** Parties that may also remove messages by hand and pause consumers. */
+  /** Parties that can also remove messages by hand and pause consumers. */
   readonly keepers?: ReadonlyArray<Party>
 }
 
@@ -77,7 +77,7 @@ export interface StreamDeclaration {
 export interface ReadyConsumer {
   readonly reader: Party
   readonly filterSubjects: ReadonlyArray<string>
-  /** The most that is delivered and not acked, over all processes of the reader. */
+  /** The most messages delivered and not acked, over all processes of the reader. */
   readonly unackedMax: number
   /** A message without a heartbeat for this long is delivered again. */
   readonly ackWaitMs: number
@@ -91,11 +91,11 @@ export interface BucketDeclaration {
   readonly keyTtl: boolean
   readonly valueBytesMax: number
   readonly leaderReads: boolean
-  /** Somebody follows its changes: each is announced as it is stored. */
+  /** It has followers: each change is announced as it is stored. */
   readonly isFollowed?: true
   readonly writers: ReadonlyArray<Party>
   readonly readers: ReadonlyArray<Party>
-  /** Parties that may also remove keys by hand. */
+  /** Parties that can also remove keys by hand. */
   readonly keepers?: ReadonlyArray<Party>
 }
 
@@ -109,8 +109,8 @@ export interface ObjectStoreDeclaration {
 }
 
 /**
- * Subjects of core messages. One process of the receivers answers a `question`; a `mailbox` is a process's own. Receivers
- * share an account.
+ * Subjects of core messages. One process of the receivers answers a `question`; a `mailbox` belongs to one process.
+ * Receivers share an account.
  */
 export interface CoreDeclaration {
   readonly name: string

@@ -1,11 +1,11 @@
 /**
- * Keeps the declared topology on a broker: a stream, bucket or store that goes while the fleet runs is made again, and
- * so is a consumer that belongs to it. A broker that is killed forgets what it had in memory; a hand or a broken disk may
- * take the rest.
+ * Keeps the declared topology on a broker: a stream, bucket or store that disappears while the fleet runs is recreated,
+ * and so is a consumer that belongs to it. A killed broker forgets what it had in memory; a mistake by hand or a broken
+ * disk can destroy the rest.
  *
- * What lay on disk is lost then. The stream that replaces it says so in its own metadata, for the doctor, and its
- * sequences begin beyond all those before: who follows the stream by a sequence would wait for ever on one that begins
- * at 1.
+ * Data on disk is lost then. The replacing stream records that in its own metadata, for the doctor, and its sequences
+ * begin beyond all earlier ones: a reader that follows the stream by sequence would wait forever on one that begins at
+ * 1.
  */
 import { Clock, Effect } from "effect"
 import { isoTime } from "#base"
@@ -16,10 +16,10 @@ import { configsOf, type Wanted } from "./apply.ts"
 import type { Topology } from "./declarations.ts"
 import { readyConsumersOf } from "./topology.ts"
 
-/** The stream's metadata that says when it replaced one that was lost. */
+/** The metadata key that records when a stream replaced a lost one. */
 export const lostAtKey = "starling.lost-at"
 
-// One short question; a role that misses a stream tries for longer.
+// One short request; a role that misses a stream retries for longer.
 const lookEvery = "1 second"
 
 interface KeepOptions {
@@ -27,7 +27,7 @@ interface KeepOptions {
   readonly replicas: number
 }
 
-/** Needs a connection that may make streams, and applied streams. Runs for ever. */
+/** Needs a connection with the right to create streams, and applied streams. Runs forever. */
 export const keepTopology = Effect.fn("keepTopology")(function* ({ topology, replicas }: KeepOptions) {
   const wanted = configsOf(topology, replicas)
   const consumers = readyConsumersOf(topology)
@@ -66,7 +66,7 @@ const makeAgain = Effect.fnUntraced(function* (config: Wanted) {
           ? Effect.logError("a stream was lost with all that lay in it, and is made again, empty")
           : Effect.logWarning("a stream in memory was gone, and is made again")
       ),
-      // Another who keeps the streams was first.
+      // Another keeper of the streams was first.
       Effect.catchIf(
         (error) => error._tag === "BusRefused" && error.code === existsAlready,
         () => Effect.void
@@ -93,17 +93,17 @@ const keepConsumer = Effect.fnUntraced(function* (consumer: ConsumerDeclaration)
     )
 })
 
-// With another configuration: its first sequence, and its mark.
+// Differs in its configuration: its first sequence, and its mark.
 const existsAlready = 10_058
 
-/** Milliseconds since 1970 are beyond every sequence of a stream that ever stored fewer than a thousand a second. */
+/** Milliseconds since 1970 exceed every sequence of a stream that ever stored fewer than a thousand a second. */
 const replacing = (config: Wanted, nowMs: number): Wanted => ({
   ...config,
   first_seq: nowMs,
   metadata: { [lostAtKey]: isoTime(nowMs) }
 })
 
-/** Takes the mark of a loss from all streams, and returns the names of those that had it. */
+/** Clears the loss mark from all streams, and returns the names of those that had it. */
 export const acceptLosses = Effect.fn("acceptLosses")(function* (topology: Topology) {
   const nats = yield* Nats
   const marked = yield* Effect.forEach(configsOf(topology, 1), ({ name }) =>

@@ -1,7 +1,8 @@
 /**
- * A party's permissions on the broker, made from the topology: its own streams, buckets, stores and core subjects, the
- * broker's API for just these, and an inbox of its own, so that no role hears another's answers. No party here may
- * create, change or delete a stream, and few may create a consumer: its request names any subject to deliver to. The users of a nats-server and its accounts are made from this. Pure.
+ * A party's permissions on the broker, derived from the topology: its own streams, buckets, stores and core subjects,
+ * the broker's API for just these, and an inbox of its own, so that no role receives another's answers. No party here
+ * can create, change or delete a stream, and few can create a consumer: that request names any subject to deliver to.
+ * The users of a nats-server and its accounts are generated from this. Pure.
  */
 import { eventCatalogue, subjects as subjectsOf } from "#base"
 import { inboxPrefix } from "../connection/dial.ts"
@@ -18,7 +19,7 @@ import {
 } from "./declarations.ts"
 import { announcementsOf, coreSubjects, partOf } from "./topology.ts"
 
-/** Subjects by NATS' rules. `answers`: may answer a received message, once. */
+/** Subjects by NATS' rules. `answers`: can answer a received message, once. */
 export interface Permissions {
   readonly publish: ReadonlyArray<string>
   readonly publishNever: ReadonlyArray<string>
@@ -120,7 +121,9 @@ const consumerRights = (stream: string) => [
   `$JS.FC.*.*.${stream}.>`
 ]
 
-/** To take from a consumer that somebody else makes: it delivers to whoever asks for the next messages. */
+/**
+ * Rights to take from a consumer created by another party: it delivers to any client that asks for its next messages.
+ */
 const takeRights = (stream: string, durable: string) => [
   `$JS.API.CONSUMER.INFO.${stream}.${durable}`,
   `$JS.API.CONSUMER.MSG.NEXT.${stream}.${durable}`,
@@ -128,7 +131,7 @@ const takeRights = (stream: string, durable: string) => [
   `$JS.ACK.*.*.${stream}.${durable}.>`
 ]
 
-/** The figures of everything, and the consumers of the streams. Neither shows a message. */
+/** The figures of everything, and the consumers of the streams. Neither reveals a message. */
 const watchRights = ({ streams, buckets, objectStores }: Topology) => [
   ...streams.flatMap(({ name }) => [
     `$JS.API.STREAM.INFO.${name}`,
@@ -146,7 +149,7 @@ const keepRights = (stream: string) => [
 ]
 
 /**
- * The actors' event names: as whole families where no outside party publishes one, so that a new name is theirs too.
+ * The actors' event names: complete families where no outside party publishes one, so that a new name is covered too.
  */
 const actorsEvents = () => {
   const familyOf = (name: string) => name.slice(0, name.indexOf("."))
@@ -159,7 +162,7 @@ const actorsEvents = () => {
 
 const reserved = actorsEvents()
 
-/** Whether a user from outside the fleet may publish an event of that name. Names outside the catalogue are open. */
+/** Whether a user from outside the fleet can publish an event of that name. Names outside the catalogue are open. */
 export const mayComeFromOutside = (event: string): boolean => {
   const subject = subjectsOf.event(event)
   return !reserved.some((own) => (own.endsWith(".>") ? subject.startsWith(own.slice(0, -1)) : subject === own))
@@ -183,7 +186,7 @@ export const brokerUser = (user: string, { publish, publishNever, subscribe, ans
   permissions: {
     publish: { allow: publish, ...(publishNever.length === 0 ? {} : { deny: publishNever }) },
     subscribe: { allow: subscribe },
-    // As long as the slowest answer may take.
+    // As long as the slowest answer can take.
     ...(answers ? { allow_responses: { max: 1, expires: "1m" } } : {})
   }
 })
@@ -199,6 +202,6 @@ export const serverSyntax = (value: unknown, depth = 0): string => {
     const lines = Object.entries(value).map(([key, item]) => `${inner}${key}: ${serverSyntax(item, depth + 1)}`)
     return `{\n${lines.join("\n")}\n${outer}}`
   }
-  // A reference to a variable is one only without quotes.
+  // A variable reference only counts without quotes.
   return typeof value === "string" && !value.startsWith("$PASSWORD_") ? JSON.stringify(value) : String(value)
 }

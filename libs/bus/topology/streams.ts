@@ -6,7 +6,7 @@ const dayMs = 86_400_000
 const kib = 1_024
 const mib = 1_024 * kib
 
-/** The days that EVENTS keeps; a parked endpoint can resume from anywhere within. */
+/** The days that EVENTS keeps; a parked endpoint can resume anywhere within them. */
 export const eventsKeptDays = 35
 
 /** The largest envelope accepted from the bus: the longest question and some hundred findings fit. */
@@ -15,7 +15,7 @@ export const envelopeBytesMax = 256 * kib
 /** A decision with all its events and the state after it. */
 export const recordBytesMax = 1_000 * kib
 
-/** An envelope that follows from a report carries the report's texts, with the item around them. */
+/** An envelope derived from a report carries the report's texts and the work item. */
 export const reportBytesMax = envelopeBytesMax - 32 * kib
 
 export const streams: ReadonlyArray<StreamDeclaration> = [
@@ -37,7 +37,7 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
   {
     name: "EVENTS",
     why: "One public envelope per event. Webhooks are made from it; internal services subscribe and publish here too.",
-    // `events-cursor` is where releases before this one kept the cursor of the relay; nobody publishes there any more.
+    // `events-cursor` is where earlier releases kept the relay's cursor; it has no publisher any more.
     subjects: ["events.>", "events-from.*.>", "events-cursor"],
     retention: "limits",
     storage: "file",
@@ -45,7 +45,7 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     ageMsMax: eventsKeptDays * dayMs,
     bytesMax: null,
     messageBytesMax: envelopeBytesMax,
-    // No feature by which a publisher's header removes what is stored: services outside the fleet publish here.
+    // No feature that lets a publisher's header remove stored messages: services outside the fleet publish here.
     features: ["direct reads", "announced"],
     publishers: ["pipeline-api", "console", "internal services"],
     publishesOnly: { "pipeline-api": ["events.>"], console: ["events.>"], "internal services": ["events.>"] },
@@ -57,7 +57,7 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     subjects: ["reports.*"],
     retention: "workqueue",
     storage: "file",
-    // The reporter sends a report again that was not stored; a stored one is never dropped.
+    // The reporter resends a report that was not stored; a stored one is never dropped.
     discard: "new",
     ageMsMax: null,
     bytesMax: 1_024 * mib,
@@ -69,10 +69,10 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
       {
         reader: "pipeline-api",
         filterSubjects: ["reports.*"],
-        // One process at a time takes reports, and asks for no more at once than its setting says: never the limit.
+        // One process at a time takes reports, and requests no more at once than its setting allows: never the limit.
         unackedMax: reportsInWorkMax,
-        // A report takes milliseconds; heartbeats keep one alive that waits for its turn, or for the broker. One that a
-        // dead process had, or had asked for, goes to the next after this.
+        // A report takes milliseconds; heartbeats keep one alive that waits for its turn or for the broker. One that a
+        // dead process had, or had requested, goes to the next after this.
         ackWaitMs: 5_000
       }
     ]
@@ -95,7 +95,7 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     // Deliveries are as large as envelopes; the roster of 10,000 endpoints is what needs the room.
     messageBytesMax: 1_000 * kib,
     features: ["atomic batches", "schedules", "rollup", "direct reads"],
-    // Nobody who faces the internet: a schedule's target is any subject of its stream.
+    // No party exposed to the internet: a schedule's target is any subject of its stream.
     publishers: ["webhook-dispatcher", "operator"],
     readers: ["webhook-dispatcher", "console", "operator"],
     consumers: ["webhook-dispatcher"],
@@ -104,7 +104,8 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
   {
     name: "ATTEMPTS",
     why: "The delivery log: what was sent when, and what the receiver answered.",
-    // Before they had outcomes, attempts were on `attempts.<endpoint>`; the last of those go seven days after an upgrade.
+    // Before outcomes existed, attempts were on `attempts.<endpoint>`; the last of those expire seven days after an
+    // upgrade.
     subjects: ["attempts.>"],
     retention: "limits",
     storage: "file",
@@ -139,7 +140,7 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     storage: "file",
     discard: "new",
     ageMsMax: null,
-    // Some 200,000 payments not yet settled; beyond that the gateway stops selling.
+    // About 200,000 unsettled payments; beyond that the gateway stops selling.
     bytesMax: 512 * mib,
     messageBytesMax: 32 * kib,
     features: [],
@@ -168,7 +169,7 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     retention: "workqueue",
     storage: "memory",
     discard: "new",
-    // Nobody waits any more for a chunk older than this.
+    // No listener still waits for a chunk older than this.
     ageMsMax: 60_000,
     bytesMax: 64 * mib,
     messageBytesMax: 64 * kib,
@@ -208,14 +209,14 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     subjects: ["audit.*"],
     retention: "limits",
     storage: "file",
-    // An act that cannot be written down is not done; the oldest are forgotten before that.
+    // An act that cannot be recorded is not done; the oldest records are dropped before that.
     discard: "old",
     ageMsMax: 400 * dayMs,
     bytesMax: 256 * mib,
     messageBytesMax: 16 * kib,
     features: ["direct reads"],
     publishers: ["console", "operator"],
-    // The command line on the broker itself makes and revokes tokens; all else it does through the console.
+    // The command line on the broker itself creates and revokes tokens; everything else goes through the console.
     publishesOnly: { operator: ["audit.token-make", "audit.token-revoke"] },
     readers: ["console", "operator"]
   }

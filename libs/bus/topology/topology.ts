@@ -1,9 +1,9 @@
 /**
  * The bus as data: every stream, bucket and object store of the fleet. This is the one place to change it;
- * docs/topology.md, the broker's permissions and the Kubernetes resources are all made from it.
+ * docs/topology.md, the broker's permissions and the Kubernetes resources are generated from it.
  *
- * The topology as a page: one table each for streams, buckets, object stores and core subjects. Pure; docs/topology.md is
- * written from it and a test fails when the page is stale.
+ * The topology as a page: one table each for streams, buckets, object stores and core subjects. Pure; docs/topology.md
+ * is generated from it, and a test fails when the page is stale.
  */
 import { deliveryLanesMax, deliveryStream, subjects } from "#base"
 import type { ConsumerDeclaration } from "../consumers.ts"
@@ -26,8 +26,8 @@ import { streams } from "./streams.ts"
 export const topology: Topology = { streams, buckets, objectStores }
 
 /**
- * The topology of a fleet whose deliveries go over so many lanes: a stream like DELIVERIES for each lane after the
- * first. With one lane it is the topology itself. Pure.
+ * The topology of a fleet with this many delivery lanes: a stream like DELIVERIES for each lane after the first. With
+ * one lane it is the topology itself. Pure.
  */
 export const topologyOf = (lanes: number): Topology => {
   if (lanes <= 1) return topology
@@ -41,7 +41,7 @@ export const topologyOf = (lanes: number): Topology => {
   }
 }
 
-/** The consumers that are made with their streams. */
+/** The consumers that are created with their streams. */
 export const readyConsumersOf = ({ streams: declared }: Topology): ReadonlyArray<ConsumerDeclaration> =>
   declared.flatMap(({ name, readyConsumers = [] }) =>
     readyConsumers.map(({ reader, ...consumer }) => ({
@@ -52,7 +52,7 @@ export const readyConsumersOf = ({ streams: declared }: Topology): ReadonlyArray
     }))
   )
 
-/** The one of them that a reader takes from. */
+/** The one of them that a given reader takes from. */
 export const readyConsumer = (stream: string, reader: Party): ConsumerDeclaration => {
   const found = readyConsumersOf(topology).find((each) => each.stream === stream && each.durable === userOf(reader))
   if (found === undefined) throw new Error(`${stream} has no consumer for ${reader}`)
@@ -68,7 +68,7 @@ export const streamOf = (subject: string): string | undefined => {
   return first === "$O" ? `OBJ_${second}` : streamsByFirstToken.get(first)
 }
 
-/** Where a stream or the one behind a bucket announces what it stores: nowhere if nobody follows it. */
+/** Where a stream, or the one behind a bucket, announces what it stores: nowhere without followers. */
 export const announcementsOf = (stream: string): ReadonlyArray<string> => announcements.get(stream) ?? []
 
 const laneStream = (first: StreamDeclaration, lane: number): StreamDeclaration => {
@@ -224,14 +224,14 @@ interface Owned {
 }
 
 /**
- * The part that `party` writes or reads: it may verify this, and its permissions are made from it. The whole topology
- * for a name that is no party's.
+ * The part that `party` writes or reads: it can verify this part, and its permissions derive from it. The complete
+ * topology for a name that is not a party.
  */
 export const partOf = (topology: Topology, party: string): Topology => {
   if (!isParty(party)) return topology
   const touches = ({ publishers = [], writers = [], readers }: Owned) =>
     [...publishers, ...writers, ...readers].includes(party)
-  // Nobody but its reader may look at a consumer.
+  // Only its reader can inspect a consumer.
   const withOwnConsumers = (stream: StreamDeclaration): StreamDeclaration =>
     stream.readyConsumers === undefined
       ? stream
@@ -243,7 +243,7 @@ export const partOf = (topology: Topology, party: string): Topology => {
   }
 }
 
-/** Whether `party` receives direct messages. True for a name that is no party's. */
+/** Whether `party` receives direct messages. True for a name that is not a party. */
 export const hasMailbox = (party: string) =>
   !isParty(party) || coreSubjects.some(({ kind, receivers }) => kind === "mailbox" && receivers.includes(party))
 
