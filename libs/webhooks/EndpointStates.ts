@@ -1,6 +1,6 @@
 /**
- * The state of endpoints beyond the configuration, shared by all replicas and kept over restarts: who paused one and
- * why, and until when its breaker is open. It is read from a watched copy and changed by compare-and-set.
+ * The state of endpoints beyond their configuration, shared by all replicas and kept across restarts: who paused one
+ * and why, and until when its breaker is open. It is read from a watched copy and changed by compare-and-set.
  */
 import { Context, Effect, Layer, Option, Schedule, Stream } from "effect"
 import { isoTime } from "#base"
@@ -17,7 +17,7 @@ const bucketName = "endpoints"
 export class EndpointStates extends Context.Service<
   EndpointStates,
   {
-    /** Reads the watched copy: fresh within milliseconds, never waits. */
+    /** Reads the watched copy: at most milliseconds old, and never waits. */
     readonly get: (endpointId: string) => EndpointState | undefined
     readonly isPaused: (endpointId: string) => boolean
     readonly pause: (endpointId: string, name: string, pause: Pause) => Effect.Effect<void, BusError>

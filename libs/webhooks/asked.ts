@@ -1,7 +1,7 @@
 /**
- * What operators ask of a dispatcher: a test, or a delivery that is sent again. Who asks names the endpoint and where the
- * event or the delivery is kept; the dispatcher reads it there and makes the delivery itself, with its attempt and its
- * time. So a question can neither hold up an endpoint nor put away what no endpoint takes.
+ * What operators ask of a dispatcher: a test, or a delivery sent again. The request names the endpoint and where the
+ * event or delivery is stored; the dispatcher reads it there and creates the delivery itself, with its attempt and its
+ * time. So a request can neither hold up an endpoint nor archive what belongs to no endpoint.
  */
 import { Clock, Effect, Option, Result } from "effect"
 import { AskedDelivery, AskedDeliveryAnswer, type Delivery } from "#webhooks/contract"
@@ -25,13 +25,13 @@ const about = {
   answer: jsonCodec(AskedDeliveryAnswer)
 }
 
-// The broker's own patience with a write, and a moment for the dispatcher.
+// The broker's own timeout for a write, plus a moment for the dispatcher.
 const askedWithinMs = 10_000
 
-/** What became of a delivery that was asked for. */
+/** The outcome of a requested delivery. */
 export type Asked = Exclude<AskedDeliveryAnswer, { readonly _tag: "Unavailable" }>
 
-/** Has a dispatcher put a delivery among those that are due. The same one is put there once. */
+/** Has a dispatcher queue a delivery as due. The same delivery is queued once. */
 export const askForDelivery = Effect.fn("askForDelivery")(function* (
   asked: AskedDelivery
 ): Effect.fn.Return<Asked, BusError, Requests> {
@@ -40,22 +40,22 @@ export const askForDelivery = Effect.fn("askForDelivery")(function* (
   return yield* new BusUnavailable({ operation: "send a delivery", detail: answer.detail })
 })
 
-/** A test: it goes the way of every delivery, through breaker, pause and order. */
+/** A test: it passes through breaker, pause and order like every delivery. */
 export const sendTest = (endpointId: string, event: string) =>
   askForDelivery(AskedDelivery.make({ _tag: "Test", endpointId, event }))
 
-/** Has an abandoned delivery sent again, and takes it out of ABANDONED once that is done. */
+/** Has an abandoned delivery sent again, and removes it from ABANDONED once that is done. */
 export const sendAgain = Effect.fnUntraced(function* ({ sequence }: Pick<AbandonedDelivery, "sequence">) {
   const answer = yield* askForDelivery(AskedDelivery.make({ _tag: "Redrive", sequence }))
   if (answer._tag === "Stored") yield* (yield* StreamReader).remove("ABANDONED", sequence)
   return answer
 })
 
-// A redrive asks for sixteen at once; several may run.
+// A redrive requests sixteen at once; several redrives can run.
 const askedAtOnce = 64
 const detailCharactersMax = 1_000
 
-/** Answers those who ask for deliveries, for as long as the scope. `knows`: whether there is such an endpoint. */
+/** Answers requests for deliveries while the scope is open. `knows`: whether such an endpoint exists. */
 export const answerAskedDeliveries = (knows: (endpointId: string) => Effect.Effect<boolean, BusError>) =>
   Effect.gen(function* () {
     yield* (yield* Requests).answer({
@@ -88,7 +88,7 @@ const store = Effect.fnUntraced(function* (
   return AskedDeliveryAnswer.make({ _tag: "Stored", deliveryId: delivery.deliveryId })
 })
 
-/** The delivery that is asked for; none where what it is made of is kept no longer. */
+/** The requested delivery; none if its source is no longer kept. */
 const madeOf = (asked: AskedDelivery): Effect.Effect<Option.Option<DueDelivery>, BusError, StreamReader> => {
   switch (asked._tag) {
     case "Test":
@@ -109,7 +109,7 @@ const testOf = Effect.fnUntraced(function* ({ endpointId, event }: AskedAs<"Test
     endpointId,
     event,
     schemaVersion: eventSchemaVersion,
-    // It stands nowhere in EVENTS.
+    // It has no place in EVENTS.
     sequence: 0,
     attempt: 1,
     storedAt: nowMs,
@@ -150,7 +150,7 @@ const redriveOf = Effect.fnUntraced(function* (sequence: number) {
   return Option.map(yield* eventAt(delivery.sequence), (event): DueDelivery => ({ ...due, body: event.body }))
 })
 
-// The same id for the same abandoned message, so that a redrive that starts again after a crash sends no second one.
+// The same id for the same abandoned message, so that a redrive restarted after a crash sends no second one.
 const redriveId = (deliveryId: string, sequence: number) => deliveryIdFrom(`redrive ${deliveryId} ${sequence}`)
 
 const messageAt = Effect.fnUntraced(function* (stream: string, sequence: number) {

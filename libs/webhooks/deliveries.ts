@@ -1,7 +1,7 @@
 /**
- * Deliveries as messages. A due one has as its body the envelope's bytes exactly as they were published, and one header
- * holds everything else; the body is never parsed again on its way out. An abandoned one has a second header that says
- * why it ended. The delivery log, ATTEMPTS, has its lines in batches of one endpoint and one outcome.
+ * Deliveries as messages. A due one has the envelope's bytes as its body, exactly as published, and one header for
+ * everything else; the body is never parsed again on its way out. An abandoned one has a second header with the reason.
+ * The delivery log, ATTEMPTS, stores its lines in batches of one endpoint and one outcome.
  */
 import { hash } from "node:crypto"
 import { Option, Result } from "effect"
@@ -13,7 +13,7 @@ import { type HeaderPairs, jsonCodec, jsonTextDecoder, type MessageCodec, type S
 export interface DueDelivery {
   readonly delivery: Delivery
   readonly body: Uint8Array
-  /** Where it came from, and its retry waits; the first lane where absent. */
+  /** Where it came from, and where its retries wait; the first lane if absent. */
   readonly lane?: number
 }
 
@@ -32,18 +32,18 @@ export const dueDeliveryCodec: MessageCodec<DueDelivery> = {
 const abandonmentHeader = "Starling-Abandonment"
 const decodeAbandonment = jsonTextDecoder(Abandonment)
 
-// What a receiver or its certificate says may need six bytes for each character. Beside the delivery's header both have
-// room in what ABANDONED takes beyond the largest event.
+// A text from a receiver or its certificate can need six bytes per character. Together with the delivery's header both
+// fit into ABANDONED's allowance beyond the largest event.
 const whyBytesMax = 1_500
 
-/** The text, or as much of its beginning as fits into so many bytes of JSON. */
+/** The text, or the longest prefix that fits into this many bytes of JSON. */
 const clipped = (text: string): string => {
   let end = text.length
   while (Buffer.byteLength(JSON.stringify(text.slice(0, end))) > whyBytesMax) end = Math.floor(end * 0.8)
   return text.slice(0, end)
 }
 
-/** Both headers of an abandoned message: the original delivery, and why it ended. */
+/** Both headers of an abandoned message: the original delivery, and why it was abandoned. */
 export const abandonedHeaders = (delivery: Delivery, abandonment: Abandonment): HeaderPairs => {
   const { reason, lastError } = abandonment
   const why = {
@@ -59,15 +59,15 @@ export interface AbandonedDelivery {
   readonly sequence: number
   readonly storedAtMs: number
   readonly due: DueDelivery
-  /** None where the header cannot be read: the delivery can be sent again all the same. */
+  /** None if the header cannot be read: the delivery can still be sent again. */
   readonly abandonment: Option.Option<Abandonment>
 }
 
-/** Whether only its event, where that is still kept, has its body. */
+/** Whether the body exists only in its event, if that is still kept. */
 export const isBodyLeftOut = ({ abandonment }: AbandonedDelivery): boolean =>
   Option.exists(abandonment, (why) => why.isBodyLeftOut === true)
 
-/** None for a message that is no delivery. */
+/** None for a message that is not a delivery. */
 export const readAbandoned = (message: SourceMessage): Option.Option<AbandonedDelivery> =>
   Option.map(Result.getSuccess(dueDeliveryCodec.decode(message)), (due) => ({
     sequence: message.sequence,
@@ -82,7 +82,7 @@ export const attemptBatchCodec = jsonCodec(AttemptBatch)
 export const dueSubject = (endpointId: string, lanes: number) =>
   subjects.deliveries(deliveryLaneOf(endpointId, lanes)).due(deliveryPartitionOf(endpointId), endpointId)
 
-/** A delivery's id made of a text: the same text gives the same id. Pure. */
+/** A delivery id derived from a text: the same text gives the same id. Pure. */
 export const deliveryIdFrom = (text: string): string => {
   const digits = hash("sha256", text, "hex")
   const variant = "89ab"[Number.parseInt(digits[16] ?? "0", 16) % 4]

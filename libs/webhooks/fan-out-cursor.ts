@@ -1,20 +1,17 @@
 /**
- * The fan-out's cursor: how far it has come, as one value that is written together with the deliveries it accounts for;
- * and its moves, which are pure: its beginning, and endpoints that fall out of step or come back in.
+ * The fan-out's cursor: its progress, as one value that is written together with the deliveries it accounts for; and
+ * its pure moves: its beginning, and endpoints that fall out of step or rejoin.
  *
- * `position`: every event up to this sequence has been fanned out to every endpoint that is in step.
- * `through`: the endpoints up to this id already have the event after it (one event may have more endpoints than one
- * batch takes).
- * `next`: the endpoints that are not in step, and the first event each still needs. Parked ones fall behind `position`;
- * newly configured ones may start after it. An endpoint is in step again when the two meet.
- * `ahead`: during a flood from outside, endpoints in step already have the fleet's own events up to this sequence.
- * `had`: the same for an endpoint that fell out of step meanwhile.
- * `roster`: fingerprint of the configured endpoints for which this holds.
- * `revision`: the change of the endpoints made at run time up to which it holds for these.
- * `lanes`: the number of lanes by which this lane's endpoints were chosen; absent for one. Lane 0's is the fleet's.
- * `lanesBefore`: in lane 0 alone, the number before, while endpoints still move.
- * `left`: the endpoints that belong to another lane now, and the first event each needs there. An entry stays until that
- * lane has taken the endpoint over, which it does once no delivery of the endpoint is due in this one.
+ * `position`: every event up to this sequence has been fanned out to every endpoint in step. `through`: the endpoints
+ * up to this id already have the event after it (one event can have more endpoints than one batch takes). `next`: the
+ * endpoints out of step, and the first event each still needs. Parked ones fall behind `position`; newly configured
+ * ones can start after it. An endpoint is in step again when the two meet. `ahead`: during a flood from outside,
+ * endpoints in step already have the fleet's own events up to this sequence. `had`: the same for an endpoint that fell
+ * out of step meanwhile. `roster`: fingerprint of the configured endpoints for which this holds. `revision`: the change
+ * of runtime endpoints up to which it holds for these. `lanes`: the number of lanes by which this lane's endpoints were
+ * chosen; absent for one. Lane 0's is the fleet's. `lanesBefore`: in lane 0 alone, the previous number, while endpoints
+ * still move. `left`: the endpoints that now belong to another lane, and the first event each needs there. An entry
+ * stays until that lane has taken the endpoint over, which it does once no delivery of the endpoint is due in this one.
  */
 import { Effect, Option, Result, Schema } from "effect"
 import { deliveryStream, subjects } from "#base"
@@ -55,14 +52,14 @@ export const hasNextEvent = (cursor: FanOutCursor, endpointId: string) =>
 export const firstNeeded = (cursor: FanOutCursor, endpointId: string) =>
   cursor.position + (hasNextEvent(cursor, endpointId) ? 2 : 1)
 
-/** Takes an endpoint out of step at its place; one that is already out stays where it is. */
+/** Takes an endpoint out of step at its position; one that is already out keeps its own. */
 export const park = (cursor: FanOutCursor, endpointId: string): FanOutCursor => {
   if (cursor.next[endpointId] !== undefined) return cursor
   const parked = { ...cursor, next: { ...cursor.next, [endpointId]: firstNeeded(cursor, endpointId) } }
   return cursor.ahead === undefined ? parked : { ...parked, had: { ...cursor.had, [endpointId]: cursor.ahead } }
 }
 
-/** Gives endpoints that are new here their places, each by the first event it needs: in step, if that is the next one. */
+/** Gives this lane's new endpoints their positions, by the first event each needs: in step, if that is the next one. */
 export const placed = (cursor: FanOutCursor, firsts: Iterable<readonly [id: string, first: number]>): FanOutCursor => {
   const next = { ...cursor.next }
   for (const [id, first] of firsts)
@@ -71,8 +68,8 @@ export const placed = (cursor: FanOutCursor, firsts: Iterable<readonly [id: stri
 }
 
 /**
- * Puts every endpoint whose need meets the position back in step, except those that must stay parked. While others have
- * events ahead nobody joins them.
+ * Puts every endpoint whose first needed event meets the position back in step, except those that must stay parked.
+ * While others have events ahead, none joins them.
  */
 export const join = (cursor: FanOutCursor, staysParked: (endpointId: string) => boolean): FanOutCursor => {
   if (cursor.ahead !== undefined) return cursor
@@ -86,7 +83,7 @@ export const join = (cursor: FanOutCursor, staysParked: (endpointId: string) => 
   return { ...others, next, ...(Object.keys(rest).length === 0 ? {} : { had: rest }) }
 }
 
-/** A lane's stored cursor; none before its first fan-out, and where a later release wrote what this one cannot read. */
+/** A lane's stored cursor; none before its first fan-out, or if a later release wrote something unreadable here. */
 export const readFanOutCursor = Effect.fnUntraced(function* (
   lane: number
 ): Effect.fn.Return<Option.Option<FanOutCursor>, BusError, StreamReader> {
@@ -97,13 +94,13 @@ export const readFanOutCursor = Effect.fnUntraced(function* (
   )
 })
 
-/** The lanes of the fleet: how many, and how many may still hold deliveries because endpoints move. */
+/** The fleet's lanes: how many, and how many can still hold deliveries because endpoints move. */
 export interface DeliveryLaneCounts {
   readonly lanes: number
   readonly streams: number
 }
 
-/** The lanes that the fan-out goes by now, one before the first fan-out. */
+/** The number of lanes that the fan-out currently uses; one before the first fan-out. */
 export const readDeliveryLanes = Effect.map(readFanOutCursor(0), (cursor): DeliveryLaneCounts => {
   const { lanes = 1, lanesBefore = 1 } = Option.getOrElse(cursor, () => beginCursor(0))
   return { lanes, streams: Math.max(lanes, lanesBefore) }

@@ -1,7 +1,6 @@
 /**
- * Webhook deliveries as the bus keeps them, for the dispatcher and for everyone who shows or changes them: the codec of
- * a due delivery, the fan-out's cursor and members, the states of endpoints, the endpoints made at run time, and the
- * redrive.
+ * Webhook deliveries as the bus keeps them, for the dispatcher and for everything that shows or changes them: the codec
+ * of a due delivery, the fan-out's cursor and members, the states of endpoints, runtime endpoints, and the redrive.
  */
 export { answerAskedDeliveries, type Asked, askForDelivery, sendAgain, sendTest } from "./asked.ts"
 export {

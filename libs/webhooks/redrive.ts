@@ -12,17 +12,17 @@ interface RedriveQuery {
   readonly events: ReadonlyArray<string>
   readonly sinceMs?: number | undefined
   readonly untilMs?: number | undefined
-  /** The ids of the endpoints to send to; those of others stay where they are. */
+  /** The ids of the endpoints to send to; deliveries of others stay in place. */
   readonly endpointIds?: ReadonlySet<string>
   readonly countMax: number
-  /** Nothing that was abandoned after this place in ABANDONED. */
+  /** Excludes deliveries abandoned after this position in ABANDONED. */
   readonly through?: number | undefined
 }
 
-/** How many abandoned deliveries a redrive by this query would send, at most its `countMax`. Changes nothing. */
+/** How many abandoned deliveries a redrive with this query would send, at most its `countMax`. Changes nothing. */
 export const countAbandoned = (query: RedriveQuery) => Stream.runCount(selected(query))
 
-/** The place of the last delivery that a query selects, 0 for none: one that is abandoned later is not part of it. */
+/** The position of the last delivery that a query selects, 0 for none: any abandoned later are excluded. */
 export const lastAbandoned = (query: RedriveQuery) =>
   Stream.runFold(
     selected(query),
@@ -33,7 +33,7 @@ export const lastAbandoned = (query: RedriveQuery) =>
 /**
  * Sends abandoned deliveries again: each becomes a new delivery with a new id that names the old one, starts at attempt
  * 1, and leaves ABANDONED once it is stored. An interrupted redrive leaves the rest in place; a second run finds
- * nothing. Answers with how many were sent.
+ * nothing. Returns how many were sent.
  */
 export const redrive = Effect.fn("redrive")(function* (query: RedriveQuery) {
   return yield* selected(query).pipe(
@@ -62,7 +62,7 @@ const selected = (query: RedriveQuery) =>
         Stream.flatMap((message) => Stream.fromIterable(Option.toArray(readAbandoned(message)))),
         Stream.filter(({ due: { delivery } }) => wants(delivery.event)),
         Stream.filter(({ due: { delivery } }) => query.endpointIds?.has(delivery.endpointId) !== false),
-        // The count is limited before anything is sent, for the sending runs ahead.
+        // The count is limited before anything is sent, because sending runs ahead.
         Stream.take(query.countMax)
       )
     })

@@ -1,12 +1,12 @@
 /**
  * The headers of one attempt, signatures included. Five are fixed or configured. The others are additive: the sequence
- * of the event, the mark of a test, the delivery that a redrive repeats, the signature by the previous secret, the opt-in Standard Webhooks
- * trio, and the receiver's own.
+ * of the event, the mark of a test, the delivery that a redrive repeats, the signature by the previous secret, the
+ * opt-in Standard Webhooks trio, and the receiver's own.
  */
 import { createHmac } from "node:crypto"
 import type { DueDelivery } from "./deliveries.ts"
 
-/** How an endpoint wants its requests: the newest key of each kind first. */
+/** An endpoint's signing settings: the newest key of each kind first. */
 export interface Signing {
   readonly secrets: ReadonlyArray<SigningKey<string>>
   readonly standardWebhooksKeys: ReadonlyArray<SigningKey<Uint8Array>>
@@ -42,7 +42,7 @@ export const requestHeaders = (
   return endpoint.headers === undefined ? headers : Object.assign(headers, endpoint.headers)
 }
 
-/** A key, and how long it signs: the newest for ever, the one before it until its time is over. */
+/** A key, and how long it signs: the newest forever, the previous one until it expires. */
 export interface SigningKey<A> {
   readonly key: A
   /** Epoch milliseconds; null for the newest. */
@@ -51,11 +51,11 @@ export interface SigningKey<A> {
 
 const isValid = ({ notAfterMs }: SigningKey<unknown>, nowMs: number) => notAfterMs === null || nowMs < notAfterMs
 
-/** HMAC-SHA256 over the exact bytes that are sent: `sha256=<lower-case hex>`. */
+/** HMAC-SHA256 over the exact bytes sent: `sha256=<lower-case hex>`. */
 export const signBody = (secret: string, body: Uint8Array): string =>
   `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`
 
-/** The key bytes of a Standard Webhooks secret: base64 after `whsec_`, else the text itself. */
+/** The key bytes of a Standard Webhooks secret: base64 after `whsec_`, otherwise the text itself. */
 export const standardWebhooksKey = (secret: string): Uint8Array =>
   secret.startsWith("whsec_") ? Buffer.from(secret.slice("whsec_".length), "base64") : Buffer.from(secret, "utf8")
 
@@ -68,7 +68,7 @@ interface SignedAttempt {
 
 /**
  * The three headers of Standard Webhooks 1.0. They also cover the delivery id and the time of the attempt, so that a
- * receiver can refuse an old copy. Each key gives one signature of the list.
+ * receiver can refuse a stale copy. Each key adds one signature to the list.
  */
 export const standardWebhooksHeaders = (
   keys: ReadonlyArray<Uint8Array>,

@@ -1,8 +1,8 @@
 /**
- * The members of a lane: the endpoints that its fan-out knows, kept beside its cursor and written in the step that gives
- * an endpoint its place. The roster is one message with the endpoints of the configuration, and since when one has been
- * absent from it. Each endpoint made at run time has a message of its own, so that a change costs the same with ten
- * endpoints as with ten thousand.
+ * The members of a lane: the endpoints that its fan-out knows, kept beside its cursor and written in the step that
+ * gives an endpoint its position. The roster is one message with the configured endpoints, and since when any has been
+ * absent from the configuration. Each runtime endpoint has a message of its own, so that a change costs the same with
+ * ten endpoints as with ten thousand.
  */
 import { Effect, Option, Result, Schema } from "effect"
 import { deliveryStream, subjects } from "#base"
@@ -34,7 +34,7 @@ export interface Members {
   readonly atRunTime: ReadonlySet<string>
 }
 
-/** What a lane has, endpoints that leave included. */
+/** A lane's members, including endpoints that are leaving. */
 export const readMembers = Effect.fnUntraced(function* (
   lane: number
 ): Effect.fn.Return<Members, BusError, StreamReader> {

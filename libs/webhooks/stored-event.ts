@@ -1,4 +1,4 @@
-/** An event as it stands in EVENTS, checked against its schema. */
+/** An event as stored in EVENTS, checked against its schema. */
 import { Result } from "effect"
 import { mayComeFromOutside, parseUnambiguousJson, type SourceMessage, unmarked } from "#bus"
 import { decodeEnvelope, entityOf, type Fault, storedEventName } from "#base"
@@ -22,8 +22,8 @@ export interface ReadEvent {
 }
 
 /**
- * Checks the envelope against its schema, but keeps the bytes as they came: receivers get, and signatures cover,
- * exactly what was published, without a byte order mark.
+ * Checks the envelope against its schema, but keeps the original bytes: receivers get, and signatures cover, exactly
+ * what was published, without a byte order mark.
  */
 export const readStoredEvent = (message: SourceMessage): Result.Result<ReadEvent, ReadonlyArray<Fault>> =>
   parseUnambiguousJson(message.data).pipe(
@@ -44,7 +44,7 @@ export const readStoredEvent = (message: SourceMessage): Result.Result<ReadEvent
     })
   )
 
-/** Why an event may not have come by a subject. The broker itself lets no user outside publish an actor's event. */
+/** Why an event is not allowed on a subject. The broker itself lets no outside user publish an actor's event. */
 const misplaced = (event: string, subject: string) => {
   const stored = storedEventName(subject)
   if (stored?.name !== event) return `${event} was published to ${subject}`

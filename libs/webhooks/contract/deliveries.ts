@@ -8,8 +8,8 @@ import { Count, EpochMs, EventName, Ordinal, SchemaVersion, text, Timestamp, Uui
 /**
  * One event on its way to one endpoint. `storedAt`: when the event was stored; `dueAt`: the earliest time to send it
  * (both epoch milliseconds). `entity` keeps first attempts in order. `redriveOf`: the delivery that an operator sends
- * again with this one. `previousEndedAt`: when the attempt before this one ended.
- * again with this one. `isTest`: an operator's test, tried once and given up without a trace but its attempt.
+ * again with this one. `previousEndedAt`: when the attempt before this one ended. `isTest`: an operator's test, tried
+ * once and abandoned without a trace except its attempt.
  */
 export const Delivery = Schema.Struct({
   deliveryId: Uuid,
@@ -31,9 +31,9 @@ export interface Delivery extends Schema.Schema.Type<typeof Delivery> {}
 export const EndpointId = Schema.String.check(Schema.isPattern(/^[0-9a-z]{13}$/u))
 
 /**
- * What an operator asks of a dispatcher, by where it is kept. `Test`: the catalogue's example of an event. `Resend`: the
- * event at a place in EVENTS, under a new id, in place of the delivery `of`. `Redrive`: the delivery at a place in
- * ABANDONED.
+ * An operator's request to a dispatcher, by where the source is stored. `Test`: the catalogue's example of an event.
+ * `Resend`: the event at a position in EVENTS, under a new id, replacing the delivery `of`. `Redrive`: the delivery at
+ * a position in ABANDONED.
  */
 export const AskedDelivery = Schema.TaggedUnion({
   Test: { endpointId: EndpointId, event: EventName },
@@ -42,7 +42,7 @@ export const AskedDelivery = Schema.TaggedUnion({
 })
 export type AskedDelivery = typeof AskedDelivery.Type
 
-/** What became of it, or why nothing did. `NotKept`: what it is made of is kept no longer, or cannot be read. */
+/** The outcome, or why there is none. `NotKept`: its source is no longer kept, or cannot be read. */
 export const AskedDeliveryAnswer = Schema.TaggedUnion({
   Stored: { deliveryId: Uuid },
   UnknownEndpoint: {},
@@ -58,8 +58,8 @@ export type AttemptOutcome = (typeof attemptOutcomes)[number]
 const HeadersByName = Schema.Record(Schema.String, Schema.String)
 
 /**
- * One line of the delivery log. Headers and the answer's body are kept of attempts that did not deliver.
- * `previousEndedAt`: when the attempt before it ended, for whoever looks for its line.
+ * One line of the delivery log. Headers and the answer's body are kept for attempts that did not deliver.
+ * `previousEndedAt`: when the attempt before it ended, to help find that attempt's line.
  */
 export const Attempt = Schema.Struct({
   deliveryId: Uuid,
@@ -82,7 +82,7 @@ export interface Attempt extends Schema.Schema.Type<typeof Attempt> {}
 
 export const AttemptBatch = Schema.Array(Attempt).check(Schema.isMaxLength(128))
 
-/** Why a delivery will not be made. `isBodyLeftOut`: with its body it was too large to be kept. */
+/** Why a delivery was abandoned. `isBodyLeftOut`: with its body it was too large to be kept. */
 export const Abandonment = Schema.Struct({
   endpoint: Schema.String,
   reason: Schema.String,
@@ -126,5 +126,5 @@ export const deliveryPartitions = 32
 
 export const deliveryPartitionOf = (endpointId: string): number => partitionOf(endpointId, deliveryPartitions)
 
-/** The lane that an endpoint's deliveries take when there are so many: the partitions in turn. */
+/** The lane of an endpoint's deliveries, given the number of lanes: partitions are dealt out in rotation. */
 export const deliveryLaneOf = (endpointId: string, lanes: number): number => deliveryPartitionOf(endpointId) % lanes

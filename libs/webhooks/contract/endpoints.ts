@@ -1,14 +1,14 @@
 /**
- * Webhook endpoints that are made at run time: what an operator may say of one, checked by the schema of the
- * configuration file, and the record that its bucket keeps.
+ * Webhook endpoints created at run time: the settings that an operator can give, checked by the schema of the
+ * configuration file, and the record that their bucket keeps.
  */
 import { Result, Schema, Struct } from "effect"
 import { EndpointEntry } from "./settings.ts"
 import { boundedDecoder, Count, EpochMs, type Fault, Ordinal, pointedFaults, text, Timestamp } from "#base"
 
 /**
- * An endpoint as it stands in the configuration, without the variables of secrets: they come with a request. A name that
- * an earlier release took is still one; a new one is held to `faultOfName`.
+ * An endpoint as configured, without the variables of secrets: those come with a request. A name that an earlier
+ * release accepted remains valid; a new one must pass `faultOfName`.
  */
 export const EndpointSettings = EndpointEntry.mapFields(
   Struct.omit(["SecretEnvVar", "StandardWebhooksSecretEnvVar"])
@@ -17,7 +17,7 @@ export interface EndpointSettings extends Schema.Schema.Type<typeof EndpointSett
 
 const decode = boundedDecoder(EndpointSettings, { onExcessProperty: "error" })
 
-/** Checks the settings of an endpoint and fills in what they leave out. Faults have JSON pointers as paths. */
+/** Checks the settings of an endpoint and fills in defaults. Faults have JSON pointers as paths. */
 export const decodeEndpointSettings = (input: unknown): Result.Result<EndpointSettings, ReadonlyArray<Fault>> =>
   Result.mapError(decode(input), pointedFaults)
 
@@ -32,9 +32,9 @@ export const Act = Schema.Struct({ at: Timestamp, by: Schema.String })
 export interface Act extends Schema.Schema.Type<typeof Act> {}
 
 /**
- * An endpoint made at run time. `settings` is kept as it was given and decoded when it is read, so that a later release
- * may add keys. `revision` counts the changes that operators made. `startsAfter`: the last event that is not its own.
- * `goesOn`: it was made in the place of one that had left the configuration file, and has what that one had yet to get.
+ * An endpoint created at run time. `settings` is stored as given and decoded when read, so that a later release can add
+ * keys. `revision` counts operators' changes. `startsAfter`: the last event before its own. `goesOn`: it was created in
+ * place of one that had left the configuration file, and inherits that one's outstanding events.
  */
 export const EndpointRecord = Schema.Struct({
   name: text(100),
@@ -49,11 +49,13 @@ export const EndpointRecord = Schema.Struct({
   goesOn: Schema.optionalKey(Schema.Boolean),
   created: Act,
   changed: Act,
-  /** Set while a removed endpoint's deliveries are being put away; then the record goes. */
+  /** Set while a removed endpoint's deliveries are being archived; the record is deleted afterwards. */
   removed: Schema.NullOr(Act)
 })
 export interface EndpointRecord extends Schema.Schema.Type<typeof EndpointRecord> {}
 
-/** A running dispatcher: the last change of endpoints that it acts on, and the lanes it was set to, one where absent. */
+/**
+ * A running dispatcher: the latest endpoint change that it acts on, and its configured number of lanes, one if absent.
+ */
 export const DispatcherPresence = Schema.Struct({ actsOn: Count, lanes: Schema.optionalKey(Ordinal) })
 export interface DispatcherPresence extends Schema.Schema.Type<typeof DispatcherPresence> {}

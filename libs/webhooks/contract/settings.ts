@@ -42,7 +42,7 @@ const fixedHeaders = new Set([
 ])
 const fixedPrefixes = ["x-service-", "webhook-"]
 
-/** Why each header may not be sent to a receiver; nothing for one that may. */
+/** Why each header is not allowed to be sent to a receiver; empty for an allowed one. */
 const headerIssues = (headers: Readonly<Record<string, string>>) => {
   const names = Object.keys(headers)
   const lower = names.map((name) => name.toLowerCase())
@@ -123,7 +123,7 @@ export interface EndpointEntry extends Schema.Schema.Type<typeof EndpointEntry> 
 /** More endpoints than this need a second deployment. */
 const endpointsMax = 10_000
 
-/** The names and ids that more than one endpoint has. */
+/** The names and ids shared by more than one endpoint. */
 export const repeatedEndpoints = (entries: ReadonlyArray<Pick<EndpointEntry, "Name">>): ReadonlyArray<string> => {
   const seen = new Map<string, string>()
   return entries.flatMap(({ Name }) => {

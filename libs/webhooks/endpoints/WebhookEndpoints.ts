@@ -1,6 +1,6 @@
 /**
- * Webhook endpoints at run time: made, changed, disabled, removed, and their secrets rotated, while dispatchers run.
- * Each change is one compare-and-set, and may be asked for again. Endpoints of the configuration file are not here:
+ * Webhook endpoints at run time: created, changed, disabled, removed, and their secrets rotated, while dispatchers run.
+ * Each change is one compare-and-set, and can be requested again. Endpoints of the configuration file are not here:
  * they are read-only, and win by name.
  */
 import { Clock, Context, Effect, Layer, Option, Result, Stream } from "effect"
@@ -41,28 +41,31 @@ import {
 import { type SecretSeal, secretSeal } from "./seal.ts"
 import { awaitActedOn, type EndpointStore, openEndpointStore, openPresences } from "./store.ts"
 
-/** What is shown of an endpoint: no secret, and of the receiver's own headers and its address's query only the names. */
+/**
+ * The public view of an endpoint: no secret, and only the names of the receiver's own headers and of its URL's query
+ * parameters.
+ */
 export interface ShownEndpoint {
   readonly id: string
   readonly name: string
-  /** Counts changes; a change names the one that it follows. */
+  /** Counts changes; a change names the revision that it follows. */
   readonly revision: number
   readonly isEnabled: boolean
   readonly settings: Omit<EndpointSettings, "Headers"> | null
   readonly headerNames: ReadonlyArray<string>
-  /** Why the settings cannot be used; empty when they can. */
+  /** Why the settings are unusable; empty when they are usable. */
   readonly faults: ReadonlyArray<Fault>
   readonly isSigned: boolean
   readonly hasStandardWebhooks: boolean
   /** Until when (epoch ms) a rotated secret still signs; null without one. */
   readonly previousSecretUntilMs: number | null
-  /** The last event that is not its own: it gets those after it. */
+  /** The last event before its own: it gets those after it. */
   readonly startsAfter: number
   readonly created: Act
   readonly changed: Act
 }
 
-/** Who asks, and for which endpoint. `revision`: the one that the caller has seen. */
+/** Who asks, and for which endpoint. `revision`: the one that the caller last read. */
 interface Request {
   readonly name: string
   readonly by: string
@@ -83,14 +86,14 @@ export class WebhookEndpoints extends Context.Service<
       ShownEndpoint,
       BusError | InvalidEndpoint | EndpointExists | EndpointIsConfigured | EndpointIsLeaving | TooManyEndpoints
     >
-    /** Lays keys over the settings; null gives a key its default again. Dispatchers follow within a second. */
+    /** Merges keys into the settings; null resets a key to its default. Dispatchers follow within a second. */
     readonly change: (
       request: Request & { readonly revision: number; readonly changes: Readonly<Record<string, unknown>> }
     ) => Effect.Effect<ShownEndpoint, WriteError | InvalidEndpoint>
     readonly enable: (request: Request) => Effect.Effect<ShownEndpoint, WriteError>
     /** Nothing is sent after the answer; events are kept for it as for a paused endpoint. */
     readonly disable: (request: Request) => Effect.Effect<ShownEndpoint, WriteError | NotActedOn>
-    /** Nothing is sent after the answer, whichever it is. False when there is none of this name. */
+    /** Nothing is sent after the answer, whichever it is. False when no endpoint has this name. */
     readonly remove: (request: Request) => Effect.Effect<boolean, WriteError | NotActedOn>
     readonly rotate: (request: Request & Rotation) => Effect.Effect<ShownEndpoint, WriteError | InvalidEndpoint>
   }
@@ -182,7 +185,7 @@ const create = Effect.fn("WebhookEndpoints.create")(function* (
   const { seal, reader } = deps
   const nowMs = yield* Clock.currentTimeMillis
   const context = { seal, act: { at: isoTime(nowMs), by }, startsAfter: 0 }
-  // Checked once before anything is asked of the broker.
+  // Checked once before any request to the broker.
   const first = yield* Effect.fromResult(decideCreation(undefined, creation, context))
   const { name } = first.record
   const id = endpointIdOf(name)
@@ -193,7 +196,7 @@ const create = Effect.fn("WebhookEndpoints.create")(function* (
   }
   const { messages } = yield* reader.bounds("KV_webhook-endpoints")
   if (messages >= endpointsMax) return yield* new TooManyEndpoints({ endpointsMax })
-  // The last thing before the write: what is published after the answer is the endpoint's own.
+  // The last step before the write: what is published after the answer belongs to the endpoint.
   const { lastSequence: startsAfter } = yield* reader.bounds("EVENTS")
   const { record } = yield* Effect.fromResult(decideCreation(undefined, creation, { ...context, startsAfter, goesOn }))
   const created = yield* deps.endpoints.change(id, (raced) =>
@@ -204,7 +207,7 @@ const create = Effect.fn("WebhookEndpoints.create")(function* (
   return shown(created.answer, seal)
 })
 
-/** Answers whether one that has left the configuration still has its place. */
+/** Returns whether one that has left the configuration still has its place. */
 const refuseConfigured = Effect.fnUntraced(function* ({ reader }: Dependencies, id: string, name: string) {
   const { streams } = yield* Effect.provideService(readDeliveryLanes, StreamReader, reader)
   let hasPlace = false
@@ -216,11 +219,11 @@ const refuseConfigured = Effect.fnUntraced(function* ({ reader }: Dependencies, 
   return hasPlace
 })
 
-// A dispatcher puts deliveries away four times a second.
+// A dispatcher archives deliveries four times a second.
 const leavingLooks = 50
 const lookEvery = "100 millis"
 
-/** The record under an id, once a removed one is put away. */
+/** The record under an id, once a removed one is archived. */
 const settled = Effect.fnUntraced(function* ({ store }: Dependencies, id: string, name: string) {
   for (let looks = 0; looks < leavingLooks; looks += 1) {
     const entry = yield* store.bucket.get(id)
@@ -243,7 +246,7 @@ const present = Effect.fnUntraced(function* (
 
 type Deciding<E> = (before: EndpointRecord, act: Act, nowMs: number) => Result.Result<Decided, E>
 
-/** The record as the decision leaves it; undefined where there is none of this name. */
+/** The record as the decision leaves it; undefined when no endpoint has this name. */
 const decideAndStore = <E>(
   { endpoints }: Dependencies,
   { name, by }: Request,
@@ -277,14 +280,14 @@ const write = Effect.fn("WebhookEndpoints.write")(function* <E>(
 const remove = Effect.fn("WebhookEndpoints.remove")(function* (deps: Dependencies, request: Request) {
   const { name } = request
   const decide = (record: EndpointRecord, act: Act) => decideRemoval(record, { ...guardOf(request), act })
-  // Also of one that is removed already: its removal may not have been acted on.
+  // Also for one already removed: its removal may not have been acted on.
   const removed = yield* decideAndStore(deps, request, decide, () => false)
   if (removed !== undefined) {
     yield* actedOn(deps)(removed)
     return true
   }
   yield* refuseConfigured(deps, endpointIdOf(name), name)
-  // It may be gone already while a dispatcher has yet to hear of it.
+  // It can be gone already before a dispatcher has learned of it.
   yield* awaitActedOn(deps.presences, yield* deps.store.lastRevision)
   return false
 })
@@ -308,13 +311,13 @@ const shown = (record: EndpointRecord, seal: SecretSeal): ShownEndpoint => {
   return { ...common, ...shownSettings(read.success), faults: [] }
 }
 
-/** Settings without what they keep for the receiver: the values of its headers, and of its address's query. Pure. */
+/** Settings without the values kept for the receiver: those of its headers, and of its URL's query. Pure. */
 export const shownSettings = ({ Headers, ...settings }: EndpointSettings) => ({
   settings: { ...settings, Url: shownUrl(settings.Url) },
   headerNames: Object.keys(Headers)
 })
 
-// A receiver's own token often stands in its query.
+// A receiver's own token is often in its query.
 const shownUrl = (address: string): string => {
   const [place = "", query] = address.split("?", 2)
   if (query === undefined) return address

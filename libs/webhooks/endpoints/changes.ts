@@ -1,6 +1,6 @@
 /**
- * The changes of an endpoint's record, decided: what follows from a request, or why it is refused. A request that was
- * already carried out changes nothing, so that it may be sent again. Pure.
+ * Decides the changes of an endpoint's record: the result of a request, or why it is refused. A request that was
+ * already carried out changes nothing, so it is safe to send again. Pure.
  */
 import { Result, Schema } from "effect"
 import {
@@ -15,7 +15,7 @@ import { faultOfName, type Fault, secretFault, type SecretKind } from "#base"
 import { EndpointExists, EndpointWasChanged, InvalidEndpoint } from "./errors.ts"
 import type { SecretSeal } from "./seal.ts"
 
-/** New secrets; an absent one stays as it is. */
+/** New secrets; an absent one stays unchanged. */
 export interface GivenSecrets {
   /** Signs X-Service-Signature. */
   readonly secret?: string | undefined
@@ -28,7 +28,7 @@ export interface Creation extends GivenSecrets {
   readonly settings: unknown
 }
 
-/** `same`: carried out before. `settings` is what the record says afterwards. */
+/** `same`: carried out before. `settings`: the record's settings afterwards. */
 export interface Decided {
   readonly record: EndpointRecord
   readonly same: boolean
@@ -41,7 +41,7 @@ interface Context {
   readonly act: Act
 }
 
-/** Checks a creation. `before`: what the bucket holds under the name's id. */
+/** Checks a creation. `before`: the bucket's value under the name's id. */
 export const decideCreation = (
   before: EndpointRecord | undefined,
   { settings: given, ...secrets }: Creation,
@@ -78,7 +78,7 @@ export const decideCreation = (
   return Result.succeed({ record, same: false })
 }
 
-/** Lays keys over the settings of a record; null gives a key its default again. */
+/** Merges keys into the settings of a record; null resets a key to its default. */
 export const decideChange = (
   before: EndpointRecord,
   changes: Readonly<Record<string, unknown>>,
@@ -103,7 +103,7 @@ export const decideChange = (
 }
 
 interface Guarded extends Pick<Context, "act"> {
-  /** The revision that the caller has seen; without one, whatever there is. */
+  /** The revision that the caller last read; without one, any revision. */
   readonly revision: number | undefined
 }
 
@@ -117,7 +117,7 @@ export const decideEnabling = (
   return Result.succeed({ record: next({ ...before, isEnabled }, act), same: false })
 }
 
-/** A removed endpoint keeps neither settings nor secrets; its name stays until its deliveries are put away. */
+/** A removed endpoint keeps neither settings nor secrets; its name stays until its deliveries are archived. */
 export const decideRemoval = (before: EndpointRecord, { revision, act }: Guarded): Decision<EndpointWasChanged> => {
   if (before.removed !== null) return Result.succeed({ record: before, same: true })
   if (revision !== undefined && before.revision !== revision) return wasChanged(before)
@@ -126,12 +126,12 @@ export const decideRemoval = (before: EndpointRecord, { revision, act }: Guarded
 }
 
 export interface Rotation extends GivenSecrets {
-  /** How long the secret before still signs beside the new one. */
+  /** How long the previous secret still signs beside the new one. */
   readonly overlapMs: number
 }
 
 export const overlapMsDefault = 24 * 3_600_000
-/** A week: longer than a release of a receiver takes. */
+/** A week: longer than a receiver takes to release. */
 const overlapMsMax = 7 * overlapMsDefault
 
 export const decideRotation = (
@@ -168,7 +168,7 @@ export const decideRotation = (
   return Result.succeed({ record: next(after, act), same: false })
 }
 
-/** The record without secrets whose time is over; undefined when there is none. No operator's change. */
+/** The record without expired secrets; undefined when it has none. Not an operator's change. */
 export const withoutOldSecrets = (record: EndpointRecord, nowMs: number): EndpointRecord | undefined => {
   const isOver = ({ notAfterMs }: KeptSecret) => notAfterMs !== null && notAfterMs <= nowMs
   if (![...record.secrets, ...record.standardWebhooksSecrets].some(isOver)) return undefined
@@ -180,7 +180,7 @@ export const withoutOldSecrets = (record: EndpointRecord, nowMs: number): Endpoi
   }
 }
 
-/** The settings of a record, its headers included. Fails with why they cannot be read. */
+/** The settings of a record, including its headers. Fails with why they cannot be read. */
 export const readSettings = (
   record: EndpointRecord,
   seal: SecretSeal
@@ -198,7 +198,7 @@ const next = (record: EndpointRecord, act: Act): EndpointRecord => ({
 
 const wasChanged = ({ name, revision }: EndpointRecord) => Result.fail(new EndpointWasChanged({ name, revision }))
 
-// With the secrets it stays below what a value of the bucket may have.
+// Together with the secrets it stays below the bucket's value limit.
 const settingsCharactersMax = 16_384
 
 const checkedSettings = (given: unknown, secrets: GivenSecrets): Result.Result<EndpointSettings, InvalidEndpoint> => {
@@ -263,7 +263,7 @@ const isLike = (record: EndpointRecord, settings: EndpointSettings, secrets: Giv
 
 const sameJson = (left: unknown, right: unknown) => sorted(left) === sorted(right)
 
-/** JSON with the keys of every object in order. */
+/** JSON with the keys of every object sorted. */
 const sorted = (value: unknown): string =>
   JSON.stringify(value, (_key, part: unknown) =>
     typeof part === "object" && part !== null && !Array.isArray(part)

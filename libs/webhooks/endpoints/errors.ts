@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { Fault } from "#base"
 
-/** What was given is faulty; all faults at once. */
+/** The input is faulty; lists all faults at once. */
 export class InvalidEndpoint extends Schema.TaggedError<InvalidEndpoint>()("InvalidEndpoint", {
   faults: Schema.Array(Fault)
 }) {
@@ -17,14 +17,14 @@ export class NoSuchEndpoint extends Schema.TaggedError<NoSuchEndpoint>()("NoSuch
   }
 }
 
-/** There is one of this name that differs from what was to be made. */
+/** An endpoint of this name exists and differs from the one to be created. */
 export class EndpointExists extends Schema.TaggedError<EndpointExists>()("EndpointExists", { name: Schema.String }) {
   override get message() {
     return `there is an endpoint ${this.name} already`
   }
 }
 
-/** The configuration file has it: it can only be changed there. */
+/** The endpoint comes from the configuration file: it can only be changed there. */
 export class EndpointIsConfigured extends Schema.TaggedError<EndpointIsConfigured>()("EndpointIsConfigured", {
   name: Schema.String
 }) {
@@ -33,7 +33,7 @@ export class EndpointIsConfigured extends Schema.TaggedError<EndpointIsConfigure
   }
 }
 
-/** One of this name was removed, and its deliveries are still being put away. */
+/** An endpoint of this name was removed, and its deliveries are still being archived. */
 export class EndpointIsLeaving extends Schema.TaggedError<EndpointIsLeaving>()("EndpointIsLeaving", {
   name: Schema.String
 }) {
@@ -60,7 +60,7 @@ export class TooManyEndpoints extends Schema.TaggedError<TooManyEndpoints>()("To
   }
 }
 
-/** Why a change was refused, or is not acted on yet. */
+/** Why a change was refused, or is not yet acted on. */
 export type EndpointFailure =
   | InvalidEndpoint
   | NoSuchEndpoint
@@ -71,7 +71,7 @@ export type EndpointFailure =
   | TooManyEndpoints
   | NotActedOn
 
-/** The change is stored, but a dispatcher that lives has not said in time that it acts on it. */
+/** The change is stored, but a live dispatcher has not confirmed in time that it acts on it. */
 export class NotActedOn extends Schema.TaggedError<NotActedOn>()("NotActedOn", {
   dispatchers: Schema.Array(Schema.String),
   waitedMs: Schema.Int

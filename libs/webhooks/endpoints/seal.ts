@@ -1,6 +1,6 @@
 /**
- * How secrets of endpoints are kept on the bus: sealed with AES-256-GCM when the configuration names a key, else only
- * encoded, so that nobody reads one by accident. A seal is bound to its endpoint.
+ * How endpoints' secrets are kept on the bus: sealed with AES-256-GCM when the configuration names a key, otherwise
+ * only encoded, so that they are not read by accident. A seal is bound to its endpoint.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto"
 import { Result } from "effect"

@@ -1,7 +1,7 @@
 /**
- * What is kept in KV of webhook endpoints: those made at run time, by endpoint id; and the dispatchers that live, with
- * the last change of endpoints that each acts on. A dispatcher that stops renewing its presence is gone after three
- * seconds by the broker's clock; it stops sending before, by its own.
+ * The KV state of webhook endpoints: those created at run time, by endpoint id; and the live dispatchers, with the
+ * latest endpoint change that each acts on. A dispatcher that stops renewing its presence is gone after three seconds
+ * by the broker's clock; it stops sending before that, by its own.
  */
 import { Clock, Effect, Option, Stream } from "effect"
 import { type BusError, Kv, type KvBucket, StreamReader } from "#bus"
@@ -31,14 +31,14 @@ export const openEndpointStore = Effect.gen(function* () {
 
 export const openPresences = Effect.flatMap(Kv, (kv) => kv.open("webhook-dispatchers", DispatcherPresence))
 
-/** The life of a presence that is not renewed. */
+/** The lifetime of a presence that is not renewed. */
 export const presenceMs = 3_000
 
-// A dispatcher that died is waited for during its presence's life, which the broker ends to the second.
+// A dead dispatcher is waited for until its presence expires, which the broker does to the second.
 const waitMsMax = 10_000
 const lookEvery = "20 millis"
 
-/** Waits until every dispatcher that lives acts on the revision of the endpoints' bucket. */
+/** Waits until every live dispatcher acts on the revision of the endpoints' bucket. */
 export const awaitActedOn = Effect.fnUntraced(function* (
   presences: KvBucket<DispatcherPresence>,
   revision: number
@@ -53,7 +53,7 @@ export const awaitActedOn = Effect.fnUntraced(function* (
   }
 })
 
-/** The dispatchers that live and do not act on that revision yet. */
+/** The live dispatchers that do not act on that revision yet. */
 export const dispatchersBehind = (presences: KvBucket<DispatcherPresence>, revision: number) =>
   Effect.map(Stream.runCollect(presences.scan("*")), (present) =>
     present.filter(({ value }) => value.actsOn < revision).map(({ key }) => key)
