@@ -1,7 +1,7 @@
 /**
- * Abandoned deliveries: those that will not be made. Each goes with its reason to the ABANDONED stream, from where a
- * redrive can send it again. A delivery is stored there before it leaves DELIVERIES. One that is too large for the stream
- * is stored without its body: nothing makes it come back for ever.
+ * Abandoned deliveries. Each goes to the ABANDONED stream with its reason, from where a redrive can send it again. It
+ * is stored there before it leaves DELIVERIES. One that is too large for the stream is stored without its body, so that
+ * nothing is redelivered forever.
  */
 import { Clock, Context, Effect, Layer, Result, Stream } from "effect"
 import { type BusError, isTooLarge, Publisher, StreamReader } from "#bus"
@@ -23,13 +23,13 @@ export interface GoneEndpoint {
 export class AbandonedDeliveries extends Context.Service<
   AbandonedDeliveries,
   {
-    /** Gives up one delivery. */
+    /** Abandons one delivery. */
     readonly delivery: (due: DueDelivery, abandonment: Abandonment) => Effect.Effect<void, BusError>
-    /** Gives up one that nobody will make, with the name of its endpoint. */
+    /** Abandons one without an endpoint, with the name of its former endpoint. */
     readonly ownerless: (due: DueDelivery, name: string, reason: string) => Effect.Effect<void, BusError>
     /**
-     * Gives up everything that waits for an endpoint that is gone, and was stored below a sequence of its lane's stream.
-     * Answers with how many there were: a retry that came due meanwhile was stored anew, so it is over at none.
+     * Abandons every delivery waiting for an endpoint that is gone and stored below a sequence of its lane's stream.
+     * Returns how many there were: a retry that came due meanwhile was stored anew, so only zero means done.
      */
     readonly endpoint: (gone: GoneEndpoint) => Effect.Effect<number, BusError>
   }
@@ -77,9 +77,9 @@ export class AbandonedDeliveries extends Context.Service<
         let found = 0
         for (const lane of lanes.all) {
           const [stream, ofLane] = [deliveryStream(lane), subjects.deliveries(lane)]
-          // In this order: a retry that comes due between the two is seen as due.
+          // In this order: a retry that comes due between the two is then counted as due.
           for (const subject of [ofLane.waitOf(id), ofLane.dueOf(id)]) {
-            // Counting is cheap; a purge that finds nothing holds up a stream of many subjects all the same.
+            // Counting is cheap; a purge that finds nothing still holds up a stream with many subjects.
             const counts = yield* reader.countBySubject(stream, subject)
             const count = Object.values(counts).reduce((sum, one) => sum + one, 0)
             const end = below[lane]
@@ -100,7 +100,7 @@ export class AbandonedDeliveries extends Context.Service<
   )
 }
 
-/** Why the deliveries of a removed endpoint are given up. */
+/** Why the deliveries of a removed endpoint are abandoned. */
 export const removed = "the endpoint was removed"
 
 export const logGone = ({ name, reason }: Pick<GoneEndpoint, "name" | "reason">, deliveries: number) =>

@@ -1,7 +1,7 @@
 /**
- * The delivery log: one record per attempt, written to ATTEMPTS in batches per endpoint and outcome, so that it costs the
- * deliveries themselves nothing. A crash may lose its last 20 ms; deliveries never depend on it. When it cannot keep
- * up, records are dropped and counted, and no delivery waits.
+ * The delivery log: one record per attempt, written to ATTEMPTS in batches per endpoint and outcome, so that it adds no
+ * cost to the deliveries themselves. A crash can lose its last 20 ms; deliveries never depend on it. When it cannot
+ * keep up, records are dropped and counted, and no delivery waits.
  */
 import { Context, Effect, Latch, Layer, Queue } from "effect"
 import { Publisher } from "#bus"
@@ -12,7 +12,7 @@ import { attemptBatchCodec } from "#webhooks"
 import { attemptRecordsDropped } from "./metrics.ts"
 import { type AttemptResult, type Decision, describe, isSuccess } from "./retry-policy.ts"
 
-// Of the largest records, with headers and an answer, these stay below the stream's limit of a message.
+// This many of the largest records, with headers and an answer, stay below the stream's message limit.
 const batchRecordsMax = { delivered: 128, failed: 32, refused: 32, gone: 32 }
 const flushAfter = "20 millis"
 // One second of the fastest delivery measured; about 5 MB.
@@ -106,7 +106,7 @@ interface MadeAttempt {
   readonly headers: Readonly<Record<string, string>>
   readonly requestHeaders: Readonly<Record<string, string>>
   readonly decision: Decision
-  /** Removes the shared secret, which a failing receiver may repeat. */
+  /** Removes the shared secret, which a failing receiver can echo. */
   readonly redact: (text: string) => string
 }
 
@@ -135,7 +135,7 @@ export const attemptRecord = (delivery: Delivery, endpointName: string, attempt:
       })
 })
 
-// Enough for what receivers and their proxies say of an error.
+// Enough for typical error headers of receivers and their proxies.
 const headersCharactersMax = 2_048
 const headerCharactersMax = 512
 

@@ -1,7 +1,7 @@
 /**
- * How much waits for each endpoint, asked of the broker once a second. The metrics are made from it, and the fan-out
- * parks an endpoint that is past its BacklogMax until half of the backlog is gone. Between two answers the fan-out's
- * own writes are added, so that a burst cannot run far past the limit.
+ * Each endpoint's backlog, polled from the broker once a second. It feeds the metrics, and the fan-out parks an
+ * endpoint past its BacklogMax until half of the backlog is gone. Between two polls the fan-out's own writes are added,
+ * so that a burst cannot run far past the limit.
  */
 import { Clock, Context, Effect, Layer, Option, Schedule } from "effect"
 import { type BusError, StreamReader } from "#bus"
@@ -13,7 +13,7 @@ import { DeliveryLanes } from "./lanes.ts"
 import { backlog, oldestDueAge, retriesWaiting } from "./metrics.ts"
 
 const pollEvery = "1 second"
-// The age costs one read per endpoint with a backlog, so a few endpoints are read at a time, in turns.
+// The age costs one read per endpoint with a backlog, so only a few endpoints are read at a time, in rotation.
 const agesPerPoll = 64
 const standsAfterPolls = 3
 
@@ -32,7 +32,7 @@ export class Backlogs extends Context.Service<
     /** True from BacklogMax on until the backlog has halved. */
     readonly isOverfull: (endpointId: string) => boolean
     readonly added: (endpointId: string, count: number) => void
-    /** What did not become less for some seconds. */
+    /** Backlogs that have not shrunk for some seconds. */
     readonly standing: () => ReadonlyArray<DueInLane>
   }
 >()("starling/webhook-dispatcher/Backlogs") {
@@ -107,7 +107,7 @@ export class Backlogs extends Context.Service<
   )
 }
 
-/** By subject; `polls`: how often it was counted since it last became less. */
+/** By subject; `polls`: how often it was counted since it last shrank. */
 type Stood = ReadonlyMap<string, { readonly due: DueInLane; readonly polls: number }>
 
 const stoodOn = (before: Stood, inLanes: ReadonlyArray<DueInLane>): Stood =>
@@ -118,7 +118,7 @@ const stoodOn = (before: Stood, inLanes: ReadonlyArray<DueInLane>): Stood =>
     })
   )
 
-/** While it moves to another lane an endpoint may have some in two. */
+/** While moving to another lane an endpoint can have deliveries in both. */
 const oldestOf = Effect.fnUntraced(function* (
   reader: StreamReader["Service"],
   lanes: ReadonlyArray<number>,
@@ -131,7 +131,7 @@ const oldestOf = Effect.fnUntraced(function* (
   return Option.fromUndefinedOr(found[0])
 })
 
-/** How much is due, by endpoint, and how many messages of any kind there are. */
+/** How much is due per endpoint, and the total number of messages. */
 const readDue = Effect.fnUntraced(function* (reader: StreamReader["Service"], lanes: ReadonlyArray<number>) {
   const found = new Map<string, number>()
   const inLanes: Array<DueInLane> = []

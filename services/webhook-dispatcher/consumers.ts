@@ -1,8 +1,8 @@
 /**
  * The consumers of DELIVERIES, and the endpoint workers that they feed. Up to PartitionsAbove endpoints have a consumer
  * each: the broker keeps their backlog, concurrency and pauses, so no endpoint can affect another. More endpoints than
- * the broker serves well with consumers share one consumer per partition. Workers outlive a change from one to the
- * other, and every change of their endpoint.
+ * the broker handles well with a consumer each share one consumer per partition. Workers outlive a switch between the
+ * two, and every change of their endpoint.
  */
 import { Clock, Effect, Exit, Latch, Schedule, Scope } from "effect"
 import {
@@ -29,18 +29,19 @@ import { type EndpointSettings, isEnabled, isMadeAgain, isOf } from "./endpoints
 
 export interface Consuming {
   readonly workers: () => Iterable<EndpointWorker>
-  /** Has an endpoint's pause and breaker brought in line with its shared state. */
+  /** Syncs the broker's hold on an endpoint with its shared pause and breaker. */
   readonly follow: (endpointId: string) => Effect.Effect<void>
-  /** Stops taking, waits for what runs, and hands back the rest. */
+  /** Stops taking, waits for running work, and hands back the rest. */
   readonly drain: (patienceMs: number) => Effect.Effect<{ readonly finished: number; readonly handedBack: number }>
 }
 
-// The broker holds a pause by date; an operator's pause has none.
+// The broker holds a pause until a date; an operator's pause has none.
 const farFutureMs = Date.UTC(9999, 0, 1)
 const againAfter = "500 millis"
 const lookEvery = "10 seconds"
 const leftoversEvery = "5 seconds"
-// Another dispatcher may remove what this one has just opened, before it hears that an endpoint was made again.
+// Another dispatcher can remove a consumer that this one has just opened, before it learns that an endpoint was
+// recreated.
 const removedMeanwhile = {
   while: ({ _tag }: BusError) => _tag === "BusNotFound",
   schedule: Schedule.spaced(againAfter),
@@ -121,7 +122,7 @@ const dependencies = Effect.gen(function* () {
   }
 })
 
-/** A consumer that is taken from, in a scope of its own. */
+/** An active consumer, in a scope of its own. */
 interface OpenConsumption {
   readonly consumption: Consumption
   readonly scope: Scope.Closeable
@@ -141,13 +142,13 @@ interface State {
   readonly deps: Dependencies
   readonly running: Running
   readonly workers: Map<string, EndpointWorker>
-  /** Endpoints whose pause and breaker may not be the broker's yet. */
+  /** Endpoints whose pause and breaker may not have reached the broker yet. */
   readonly unfollowed: Set<string>
-  /** Consumers by stream and name, in lanes that are not their endpoints' own, where something was left. */
+  /** Consumers by stream and name, in lanes other than their endpoints' own, where deliveries were left. */
   readonly strays: Set<string>
 }
 
-/** The open consumers of one endpoint: two or more while it moves from lane to lane. */
+/** The open consumers of one endpoint: two or more while it moves between lanes. */
 const consumersOf = ({ consumptions, inPartitions }: Running, endpointId: string) =>
   inPartitions ? [] : [...consumptions.values()].filter(({ durable }) => durable === durableOf(endpointId))
 
@@ -163,7 +164,7 @@ const addWorker = ({ deps, running, workers, unfollowed }: State, endpoint: Endp
   workers.set(endpoint.id, endpointWorker(endpoint, { ...deps, holdUntil }))
 }
 
-/** Ends when nothing is on its way to an endpoint that is gone, made again or disabled. */
+/** Ends when nothing is in flight to an endpoint that is gone, recreated or disabled. */
 const changeWorker = Effect.fnUntraced(function* (state: State, id: string) {
   const { deps, workers } = state
   const endpoint = deps.endpoints.byId(id)
@@ -174,7 +175,7 @@ const changeWorker = Effect.fnUntraced(function* (state: State, id: string) {
     workers.delete(id)
   }
   if (endpoint === undefined) {
-    // Its last counts are in: nothing is sent to it, and its deliveries are put away.
+    // Its final counts are recorded: nothing is sent to it, and its deliveries are archived.
     if (deps.endpoints.isGone(id)) yield* deps.metrics.end(id)
     return
   }
@@ -184,7 +185,7 @@ const changeWorker = Effect.fnUntraced(function* (state: State, id: string) {
   if (!isEnabled(endpoint)) yield* workers.get(id)?.stop ?? Effect.void
 })
 
-/** Opens and closes consumers until they are those that the endpoints need. */
+/** Opens and closes consumers until they match what the endpoints need. */
 const converged = Effect.fnUntraced(function* (state: State): Effect.fn.Return<void, BusError, Services> {
   const { deps, running } = state
   if (running.isDraining) return
@@ -198,7 +199,7 @@ const converged = Effect.fnUntraced(function* (state: State): Effect.fn.Return<v
   yield* Effect.forEach([...state.unfollowed], (id) => followMarked(state, id), { concurrency: 8, discard: true })
 })
 
-/** The mark goes first: what changes while the broker is being told marks the endpoint again. */
+/** Clears the mark first: a change during the call to the broker marks the endpoint again. */
 const followMarked = (state: State, id: string) =>
   Effect.suspend(() => {
     state.unfollowed.delete(id)
@@ -231,7 +232,7 @@ const open = Effect.fnUntraced(function* (state: State, consumer: ConsumerDeclar
   running.consumptions.set(keyOf(consumer), { consumption, scope, stream, durable, unackedMax })
 })
 
-/** What runs there is handed back; another consumer has it at once. */
+/** Running work is handed back; another consumer gets it at once. */
 const close = Effect.fnUntraced(function* ({ deps, running }: State, key: string) {
   const known = running.consumptions.get(key)
   if (known === undefined) return
@@ -263,7 +264,7 @@ const follow = Effect.fnUntraced(function* ({ deps, running, workers }: State, i
   }
 })
 
-/** Until when the broker is to hold an endpoint's deliveries back. */
+/** Until when the broker should hold an endpoint's deliveries. */
 const heldUntilMs = ({ states }: Dependencies, worker: EndpointWorker) => {
   const settings = worker.settings()
   const state = states.get(settings.id)
@@ -272,8 +273,8 @@ const heldUntilMs = ({ states }: Dependencies, worker: EndpointWorker) => {
 }
 
 /**
- * Marks the endpoints whose deliveries the broker holds back, or gives out, against their state: a dispatcher that was
- * killed may have told the broker last, by what it knew.
+ * Marks the endpoints whose deliveries the broker holds, or delivers, contrary to their state: a dispatcher since
+ * killed may have been the last to set the broker, from outdated knowledge.
  */
 const markHeldWrongly = Effect.fnUntraced(function* ({ deps, running, workers, unfollowed }: State) {
   if (running.inPartitions) return
@@ -305,7 +306,7 @@ const drain = Effect.fnUntraced(function* (running: Running, patienceMs: number)
   }
 })
 
-// For an unknown endpoint: it is absent from the configuration, or about to be put away.
+// For an unknown endpoint: it is absent from the configuration, or about to be archived.
 const unknownDelayMs = 60_000
 const lanesUnreadDelayMs = 1_000
 
@@ -318,8 +319,8 @@ const handle = (state: State, received: Received<DueDelivery>): Effect.Effect<Ac
 }
 
 /**
- * A delivery of an endpoint that moved is passed on to its lane. Every other one is made here, also one of an endpoint
- * that has yet to leave, and a retry of it waits here.
+ * A delivery of an endpoint that moved is forwarded to its lane. Every other one is made here, including one of an
+ * endpoint that is yet to leave, and its retries wait here.
  */
 const handleInLane = (state: State, lane: number, received: Received<DueDelivery>): Effect.Effect<AckDecision> => {
   const { endpoints, lanes } = state.deps
@@ -328,13 +329,13 @@ const handleInLane = (state: State, lane: number, received: Received<DueDelivery
     onFailure: () => Effect.succeed(nak(lanesUnreadDelayMs)),
     onSuccess: (other) => {
       if (other === undefined) return handle(state, { ...received, value: { ...received.value, lane } })
-      // What is about to be put away stays where it is found: it would come to one that is made again under the name.
+      // Deliveries about to be archived stay in place: elsewhere they would reach an endpoint recreated under the name.
       return endpoints.leaving().has(endpointId) ? Effect.succeed(nak(unknownDelayMs)) : lanes.forward(received, other)
     }
   })
 }
 
-/** The fan-out of another process may know an endpoint a moment before this one does. */
+/** Another process's fan-out can know an endpoint a moment before this one does. */
 const handleUnknown = Effect.fnUntraced(function* (state: State, received: Received<DueDelivery>) {
   yield* Effect.ignore(state.deps.endpoints.catchUp)
   const worker = state.workers.get(received.value.delivery.endpointId)
@@ -342,8 +343,8 @@ const handleUnknown = Effect.fnUntraced(function* (state: State, received: Recei
 })
 
 /**
- * Endpoints of a partition share its consumer, so a delivery that cannot go now is never held: it is put back as a
- * schedule (endpoint full: half a second; breaker open: until it may be tried; paused: a minute) and acked.
+ * Endpoints of a partition share its consumer, so a delivery that cannot go now is never held: it is rescheduled
+ * (endpoint full: half a second; breaker open: until it can be probed; paused: a minute) and acked.
  */
 const handleInPartition = Effect.fnUntraced(function* (
   { states, metrics, attempts }: Dependencies,
@@ -378,8 +379,8 @@ const obstacleTo = (worker: EndpointWorker, states: EndpointStates["Service"], n
 }
 
 /**
- * A worker that dies is noticed after this; its deliveries then go to another one. Heartbeats keep work in progress
- * alive, so this need not cover a receiver's timeout.
+ * A dead worker is noticed after this; its deliveries then go to another one. Heartbeats keep work in progress alive,
+ * so this need not cover a receiver's timeout.
  */
 const ackWaitMs = 5_000
 
@@ -397,8 +398,8 @@ const takerOf = ({ inPartitions }: Running, endpointId: string) =>
 const keyOf = ({ stream, durable }: Pick<ConsumerDeclaration, "stream" | "durable">) => `${stream} ${durable}`
 
 /**
- * The consumers that the endpoints need: one for each, or one for each partition, in its lane, and where else something
- * was left; while endpoints move, in every lane, so that none holds anything that nobody takes.
+ * The consumers that the endpoints need: one for each, or one for each partition, in its lane, and wherever deliveries
+ * were left; while endpoints move, in every lane, so that no lane holds anything without a consumer.
  */
 const declaredConsumers = (
   { endpoints, lanes, partitionsAbove }: Dependencies,

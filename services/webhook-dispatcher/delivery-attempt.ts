@@ -1,9 +1,9 @@
 /**
- * A delivery attempt sends one delivery once, and stores what follows from it. The order of writes makes a crash
- * harmless: the retry or the abandonment is stored first, then the message is acked. A crash in between sends once
- * more, with the same X-Service-Delivery; nothing is lost.
+ * A delivery attempt sends one delivery once, and stores the consequence. The order of writes makes a crash harmless:
+ * the retry or the abandonment is stored first, then the message is acked. A crash in between sends once more, with the
+ * same X-Service-Delivery; nothing is lost.
  *
- * While the broker is away, each write is tried again until the broker is back. Meanwhile the message is kept alive; a
+ * While the broker is away, each write is retried until the broker is back. Meanwhile the message is kept alive; a
  * drain hands it back unfinished.
  */
 import { Clock, Context, Effect, Layer, Random, Schedule } from "effect"
@@ -19,14 +19,14 @@ import { DeliveryMetrics } from "./metrics.ts"
 import type { EndpointSettings, MadeAtRunTime } from "./endpoints/settings.ts"
 import { AttemptResult, decide, type Decision, describe, isSuccess, type RetrySettings } from "./retry-policy.ts"
 
-/** An attempt as it went. */
+/** The result of an attempt. */
 export interface Attempted {
   readonly result: AttemptResult
   readonly error: EgressError | undefined
   readonly body: Uint8Array
   /** The answer's headers; none without an answer. */
   readonly headers: Readonly<Record<string, string>>
-  /** The headers as they were sent. */
+  /** The headers as sent. */
   readonly requestHeaders: Readonly<Record<string, string>>
   readonly startedAtMs: number
   readonly durationMs: number
@@ -34,7 +34,7 @@ export interface Attempted {
 
 // The receiver's answer is read up to this size, for the delivery log.
 const answerBytesMax = 4_096
-// The broker is usually back within seconds; asking twice a second costs nothing.
+// The broker is usually back within seconds; retrying twice a second costs nothing.
 const storeAgainEvery = "500 millis"
 // A refusal by the broker is our bug or a broken deployment: slow down and be loud.
 const refusedDelayMs = 5_000
@@ -44,7 +44,7 @@ export class DeliveryAttempts extends Context.Service<
   {
     /** Sends once. */
     readonly attempt: (endpoint: EndpointSettings, due: DueDelivery, leaving: Leaving) => Effect.Effect<Attempted>
-    /** Decides and stores what follows, and answers how the message is to be acked. */
+    /** Decides and stores the consequence, and returns how to ack the message. */
     readonly conclude: (
       endpoint: EndpointSettings,
       due: DueDelivery,
@@ -52,7 +52,7 @@ export class DeliveryAttempts extends Context.Service<
     ) => Effect.Effect<AckDecision>
     /** Puts a delivery off until a moment (epoch ms) without counting an attempt. */
     readonly postpone: (due: DueDelivery, subject: string, untilMs: number) => Effect.Effect<AckDecision>
-    /** Puts away a delivery of an endpoint that was removed, found where there is another one of its name. */
+    /** Archives a delivery of a removed endpoint, found where another endpoint has its name. */
     readonly putAway: (due: DueDelivery, name: string) => Effect.Effect<AckDecision>
   }
 >()("starling/webhook-dispatcher/DeliveryAttempts") {
@@ -93,7 +93,7 @@ interface Dependencies {
   readonly randomness: (typeof Random.Random)["Service"]
 }
 
-/** The moment before the bytes go to the receiver. */
+/** The moment before the bytes leave for the receiver. */
 export interface Leaving {
   /** On false nothing is sent. */
   readonly mayLeave: () => boolean
@@ -118,7 +118,7 @@ const attempt = ({ receivers, clock }: Dependencies, { endpoint, due, leaving }:
     body: due.body,
     deadlineMs: endpoint.timeoutMs,
     responseBytesMax: answerBytesMax,
-    // Its X-Service-Delivery says which it is.
+    // Its X-Service-Delivery identifies it.
     isRepeatable: true,
     isHeadEnough: true,
     mayLeave: leaving.mayLeave,
@@ -163,7 +163,7 @@ interface SentDelivery {
 }
 
 const delivered = Effect.succeed(ack)
-// A test's failure is in the delivery log, and is all that its sender waits for.
+// A test's failure is in the delivery log, which is all that its sender waits for.
 const triedOnce: RetrySettings = { waitsMs: [], jitter: 0, retryAfterMsMax: 0 }
 
 const conclude = (deps: Dependencies, delivery: SentDelivery): Effect.Effect<AckDecision> => {
@@ -186,19 +186,19 @@ const conclude = (deps: Dependencies, delivery: SentDelivery): Effect.Effect<Ack
 
 const configured = "[configured]"
 
-/** The headers as they were sent. The receiver's own may be keys of its gateway, so only their names are shown. */
+/** The headers as sent. The receiver's own can be keys of its gateway, so only their names are shown. */
 const shownHeaders = ({ endpoint, sent }: SentDelivery) => {
   const isDelivered = sent.result._tag === "Answered" && isSuccess(sent.result.status)
-  // Of a delivery that was made none are kept.
+  // For a successful delivery none are kept.
   if (isDelivered) return { requestHeaders: {} }
   const own = Object.keys(endpoint.headers ?? {}).map((name) => [name, configured] as const)
   return { requestHeaders: { ...sent.requestHeaders, ...Object.fromEntries(own) } }
 }
 
-/** Its own secrets alone are hidden as well: those of all endpoints would take too long to look for. */
+/** Also hides the endpoint's own secrets, but no others': searching for those of all endpoints would take too long. */
 const redactFor = (redact: (text: string) => string, own: MadeAtRunTime) => (text: string) => redact(own.redact(text))
 
-/** Stores what follows from an attempt that did not deliver. */
+/** Stores the consequence of an attempt that did not deliver. */
 const store = (
   deps: Dependencies,
   delivery: SentDelivery,
@@ -238,7 +238,7 @@ const retry = (deps: Dependencies, { endpoint, due, sent }: SentDelivery, dueAtM
 
 interface Scheduled {
   readonly due: DueDelivery
-  /** The subject on which the broker publishes it when its time has come. */
+  /** The subject to which the broker publishes it when due. */
   readonly subject: string
   readonly messageId: string
 }
@@ -284,7 +284,7 @@ const postpone = (deps: Dependencies, { due, subject, untilMs }: Postponed): Eff
   return stored(schedule(deps, { due: { ...due, delivery: later }, subject, messageId }))
 }
 
-/** Stores until the broker takes it, then acks. */
+/** Retries the write until the broker stores it, then acks. */
 const stored = (write: Effect.Effect<unknown, BusError>): Effect.Effect<AckDecision> =>
   write.pipe(
     Effect.retry({
@@ -299,9 +299,9 @@ const stored = (write: Effect.Effect<unknown, BusError>): Effect.Effect<AckDecis
     )
   )
 
-// A receiver that does not take a connection in five seconds will not answer in ten.
+// A receiver that does not accept a connection in five seconds will not answer in ten.
 const connectTimeoutMsMax = 5_000
-// A kept pool of connections costs some 30 kB. Beyond this many endpoints, those unused for the longest reconnect.
+// A kept pool of connections costs about 30 kB. Beyond this many endpoints, the least recently used reconnect.
 const lanesMax = 4_096
 
 /** One guarded client for all receivers. An endpoint never has more sockets than deliveries in work. */

@@ -1,11 +1,11 @@
 /**
- * An endpoint worker holds what one endpoint's deliveries share in this process: its breaker, the order of its entities
- * and its count of deliveries in work. `handle` takes a delivery from arrival to its ack.
+ * An endpoint worker holds the state that one endpoint's deliveries share in this process: its breaker, the order of
+ * its entities and its count of deliveries in work. `handle` takes a delivery from arrival to its ack.
  *
  * The breaker of one endpoint opens after 20 failures in a row that span at least 30 s, so that neither a burst nor a
  * slow trickle opens it. While it is open, nothing is sent and no delivery loses an attempt. After the pause one
- * delivery probes and the others wait; the result of the probe decides for all. Pauses double from 30 s to 5 min.
- * Replicas learn of an opening through the endpoint's state.
+ * delivery probes and the others wait; the probe's result decides for all. Pauses double from 30 s to 5 min. Replicas
+ * learn of an opening through the endpoint's state.
  */
 import { Clock, Context, Deferred, Effect, Exit, Fiber } from "effect"
 import { type AckDecision, type BusError, nak, type Received } from "#bus"
@@ -27,11 +27,11 @@ export interface EndpointWorker {
   readonly settings: () => EndpointSettings
   readonly breaker: EndpointBreaker
   readonly inWork: () => number
-  /** Delivers what may go now; never fails, however the receiver behaves. */
+  /** Delivers what can go now; never fails, however the receiver behaves. */
   readonly handle: (received: Received<DueDelivery>) => Effect.Effect<AckDecision>
-  /** Goes on with other settings; breaker, order and deliveries in work stay. */
+  /** Continues with new settings; breaker, order and deliveries in work stay. */
   readonly change: (settings: EndpointSettings) => void
-  /** Sends nothing more, and breaks off what is on its way. Ends when nothing is. */
+  /** Sends nothing more, and aborts requests in flight. Completes when none is left. */
   readonly stop: Effect.Effect<void>
 }
 
@@ -40,9 +40,9 @@ export interface WorkerServices {
   readonly states: EndpointStates["Service"]
   readonly metrics: DeliveryMetrics["Service"]
   readonly breakerLimits: BreakerLimits
-  /** Whether a request may be sent to this endpoint at this moment. */
+  /** Whether a request can be sent to this endpoint at this moment. */
   readonly mayLeave: (endpoint: EndpointSettings) => boolean
-  /** Tells the broker to send nothing to this endpoint until then (per-endpoint consumers only). */
+  /** Has the broker send nothing to this endpoint until then (per-endpoint consumers only). */
   readonly holdUntil: (untilMs: number) => Effect.Effect<void, BusError>
 }
 
@@ -54,7 +54,7 @@ interface Worker {
   readonly services: WorkerServices
   readonly breaker: EndpointBreaker
   readonly order: EntityOrder
-  /** While nothing may be sent for a moment: whether it may be then. */
+  /** While sending is briefly suspended: whether it is allowed afterwards. */
   held: Deferred.Deferred<boolean> | undefined
   inWork: number
 }
@@ -96,12 +96,12 @@ export const endpointWorker = (settings: EndpointSettings, services: WorkerServi
   }
 }
 
-// A process that is busy renews its presence late: what it has taken waits here, for what is handed back loses its place.
-// One that is cut off for longer leaves it to others.
+// A busy process renews its presence late: the deliveries it has taken wait here, because one that is handed back loses
+// its place. A process cut off for longer leaves them to others.
 const heldMsMax = 10_000
 const lookEveryMs = 50
 
-/** Waits until something may be sent to the endpoint; false when that takes too long. All that wait go on in their order. */
+/** Waits until sending to the endpoint is allowed; false when that takes too long. All that wait proceed in order. */
 const mayLeaveAgain = (worker: Worker): Effect.Effect<boolean> =>
   Effect.suspend(() => {
     if (worker.isStopped) return Effect.succeed(false)
@@ -117,10 +117,10 @@ const endsHold = Effect.fnUntraced(function* (worker: Worker, held: Deferred.Def
   Deferred.doneUnsafe(held, Effect.succeed(worker.leaving()))
 })
 
-// Nothing may be sent to the endpoint now; a moment later another dispatcher may, or it is gone.
+// Sending to the endpoint is not allowed now; in a moment another dispatcher can, or the endpoint is gone.
 const heldBack: Effect.Effect<AckDecision> = Effect.succeed(nak(1_000))
 
-/** For a retry, or an endpoint that failed lately: the breaker decides, and the delivery waits for its time. */
+/** For a retry, or an endpoint with a recent failure: the breaker decides, and the delivery waits for its due time. */
 const admit = Effect.fnUntraced(function* (worker: Worker, due: DueDelivery, clock: Clock.Clock) {
   const { settings, services, breaker } = worker
   const admission = yield* breaker.admit
@@ -129,7 +129,7 @@ const admit = Effect.fnUntraced(function* (worker: Worker, due: DueDelivery, clo
     return nak(Math.max(0, admission.untilMs - clock.currentTimeMillisUnsafe()))
   }
   const { attempt, dueAt } = due.delivery
-  // No retry of this endpoint waits for longer: one that would keep its place for ever is not of its making.
+  // No retry of this endpoint waits for longer: a delivery that would keep its place forever did not come from it.
   const isPlanned = dueAt - clock.currentTimeMillisUnsafe() <= longestWaitMs(settings.retry)
   if (attempt > 1 && isPlanned) yield* counted(worker, waitUntil(dueAt, clock))
   return yield* send(worker, due, clock)
@@ -169,7 +169,7 @@ const send = (worker: Worker, due: DueDelivery, clock: Clock.Clock): Effect.Effe
   })
 
 interface Sent {
-  /** As it was when the delivery was sent. */
+  /** As of when the delivery was sent. */
   readonly endpoint: EndpointSettings
   readonly attempted: Attempted
 }
@@ -191,13 +191,13 @@ const reportEnd = Effect.fnUntraced(function* ({ settings, services, breaker }: 
   yield* Effect.logWarning(log).pipe(Effect.annotateLogs({ endpoint: settings.name, untilMs: openedUntilMs }))
   const shared = services.states.breakerOpen(settings.id, settings.name, openedUntilMs)
   const held = openedUntilMs === null ? Effect.void : services.holdUntil(openedUntilMs)
-  // In this process the breaker works all the same; other replicas learn of it with the next opening.
+  // The breaker still works in this process; other replicas learn of it at the next opening.
   yield* Effect.andThen(held, shared).pipe(
     Effect.catch((error) => Effect.logWarning("the breaker could not be shared", error))
   )
 })
 
-// Counts waiting retries too: those that are due together arrive together, and each must see the others.
+// Counts waiting retries too: those due together arrive together, and each must take the others into account.
 const counted = (worker: Worker, waiting: Effect.Effect<void>) =>
   Effect.suspend(() => {
     worker.inWork += 1
@@ -207,10 +207,10 @@ const counted = (worker: Worker, waiting: Effect.Effect<void>) =>
     )
   })
 
-// The failure's time and the clock are both cut to whole milliseconds; one more, and a retry is never early.
+// The failure's time and the clock are both truncated to milliseconds; with one more, a retry is never early.
 const cutOffMs = 1
 
-/** Waits until `dueAtMs` has passed. A timer may fire a little early, so the clock has the last word. */
+/** Waits until `dueAtMs` has passed. A timer can fire slightly early, so the clock decides. */
 const waitUntil = Effect.fnUntraced(function* (dueAtMs: number, clock: Clock.Clock) {
   const leftMs = () => dueAtMs + cutOffMs - clock.currentTimeMillisUnsafe()
   while (leftMs() > 0) yield* Effect.sleep(leftMs())
@@ -224,13 +224,13 @@ interface Turn {
 
 /**
  * The order of an endpoint's entities: the first attempts for one entity leave in the order of their events. Each waits
- * until the bytes of the one before it were handed to a socket. It does not wait for the answer, so a slow receiver
- * holds up nothing, and a retry may be overtaken.
+ * until the bytes of the previous one were handed to a socket. It does not wait for the answer, so a slow receiver
+ * holds up nothing, and a retry can be overtaken.
  */
 export interface EntityOrder {
   /**
-   * Takes a turn in the entity's line; call it when the message arrives. `before` completes when the one
-   * ahead has left; `left` lets the next one go and may be called more than once.
+   * Joins the entity's queue; call it when the message arrives. `before` completes when the one ahead has left; `left`
+   * releases the next one and can be called more than once.
    */
   readonly enter: (entity: string) => Turn
 }
@@ -253,23 +253,23 @@ export const entityOrder = (): EntityOrder => {
   }
 }
 
-/** Whether a delivery may go. `Wait`: not before a moment (epoch ms), and without an attempt. */
+/** Whether a delivery can go. `Wait`: not before a moment (epoch ms), and without using an attempt. */
 type Admission = { readonly _tag: "Go" } | { readonly _tag: "Wait"; readonly untilMs: number }
 
 export interface EndpointBreaker {
-  /** Closed, and with nothing to remember: a delivery may go, and a success need not be reported. */
+  /** Closed, with nothing to remember: a delivery can go, and a success need not be reported. */
   readonly isPristine: () => boolean
   readonly admit: Effect.Effect<Admission>
-  /** Takes the result of an attempt. Answers with the moment until which the breaker is open, if it has just opened. */
+  /** Takes the result of an attempt. Returns until when the breaker is open, if it has just opened. */
   readonly report: (
     success: boolean
   ) => Effect.Effect<{ readonly openedUntilMs: number | null; readonly closed: boolean }>
-  /** The probe ended without a result (handed back on drain): another one may probe. */
+  /** The probe ended without a result (handed back on drain): another one can probe. */
   readonly release: Effect.Effect<void>
-  /** Takes over what another replica (opened) or an operator (closed) has decided. */
+  /** Adopts the decision of another replica (opened) or an operator (closed). */
   readonly adopt: (openUntilMs: number | null) => Effect.Effect<void>
   readonly phaseAt: (nowMs: number) => BreakerPhase
-  /** Half-open, with the probe on its way. */
+  /** Half-open, with the probe in flight. */
   readonly isProbing: () => boolean
 }
 

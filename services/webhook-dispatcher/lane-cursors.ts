@@ -1,6 +1,6 @@
 /**
- * What the cursors of all lanes say: how many lanes there are, whether all go by that number, and in which lane an
- * endpoint's deliveries are made while endpoints move from one to another. Pure.
+ * The state derived from the cursors of all lanes: how many lanes exist, whether all use that number, and in which lane
+ * an endpoint's deliveries are made while endpoints move between lanes. Pure.
  */
 import { deliveryLaneOf } from "#webhooks/contract"
 import { type FanOutCursor, firstNeeded } from "#webhooks"
@@ -9,16 +9,16 @@ import { type FanOutCursor, firstNeeded } from "#webhooks"
 export interface LaneCursors {
   /** Lanes that endpoints are spread over. */
   readonly count: number
-  /** The number before, while endpoints still move. */
+  /** The previous number, while endpoints still move. */
   readonly before: number | undefined
   /** By lane; undefined where no fan-out ever ran. */
   readonly cursors: ReadonlyArray<FanOutCursor | undefined>
 }
 
-/** The lanes that a cursor goes by. */
+/** The number of lanes that a cursor uses. */
 export const lanesOf = (cursor: FanOutCursor | undefined) => cursor?.lanes ?? 1
 
-/** Whether every lane goes by the same number. Until then no lane takes an endpoint over. */
+/** Whether every lane uses the same number. Until then no lane takes an endpoint over. */
 export const areAligned = ({ count, cursors }: LaneCursors) =>
   cursors.every((cursor) => cursor !== undefined && lanesOf(cursor) === count)
 
@@ -35,8 +35,8 @@ export const homeOf = ({ count, before, cursors }: LaneCursors, endpointId: stri
 }
 
 /**
- * The cursor of a lane that goes by another number: the endpoints that are no longer its own leave, each with the first
- * event it still needs. `known`: those that the lane has and that are present.
+ * The cursor of a lane that uses another number: the endpoints that no longer belong to it leave, each with the first
+ * event it still needs. `known`: the lane's endpoints that are present.
  */
 export const rearranged = (
   cursor: FanOutCursor,
@@ -60,10 +60,10 @@ export const withoutLeft = (cursor: FanOutCursor, ids: Iterable<string>): FanOut
   return Object.keys(rest).length === 0 ? others : { ...others, left: rest }
 }
 
-/** Whether an endpoint is this lane's by the number that its cursor goes by. */
+/** Whether an endpoint belongs to this lane by the number that its cursor uses. */
 export const isOwn = (cursor: FanOutCursor, lane: number, id: string) =>
   deliveryLaneOf(id, lanesOf(cursor)) === lane && cursor.left?.[id] === undefined
 
-/** Whether a delivery that is found in a lane is to be made from another one, to which its endpoint has moved. */
+/** Whether a delivery found in a lane must be made from another one, to which its endpoint has moved. */
 export const hasMoved = (now: LaneCursors, endpointId: string, lane: number) =>
   deliveryLaneOf(endpointId, now.count) !== lane && homeOf(now, endpointId) !== lane

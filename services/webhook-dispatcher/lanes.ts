@@ -1,9 +1,9 @@
 /**
  * The lanes of deliveries. An endpoint's deliveries all take one lane, by a hash of the endpoint, and each lane has a
- * stream, a fan-out and a cursor of its own. Lane 0's cursor says how many lanes there are. When that number changes,
- * endpoints move one by one: the old lane's cursor names the event from which an endpoint goes on elsewhere; the new
+ * stream, a fan-out and a cursor of its own. Lane 0's cursor holds the number of lanes. When that number changes,
+ * endpoints move one by one: the old lane's cursor names the event from which an endpoint resumes elsewhere; the new
  * lane takes it over there once nothing of it is due in the old one; retries that come due in the old lane later are
- * forwarded. A fleet with one lane reads nothing of this.
+ * forwarded. A fleet with one lane reads none of this.
  */
 import { Clock, Context, Effect, Layer, Option, Schedule, Stream } from "effect"
 import { ack, type AckDecision, type BusError, nak, Publisher, type Received, StreamReader } from "#bus"
@@ -24,44 +24,44 @@ import {
 import { areAligned, hasMoved, type LaneCursors, lanesOf } from "./lane-cursors.ts"
 import { lanesMoving } from "./metrics.ts"
 
-/** An endpoint that a lane may take over, and the first event it needs there; undefined for a new one. */
+/** An endpoint that a lane can take over, and the first event it needs there; undefined for a new one. */
 export type Admissions = ReadonlyMap<string, number | undefined>
 
-/** How far the fleet is with a number of lanes, as one lane has to know. */
+/** The fleet's progress towards a number of lanes, as one lane needs it. */
 export interface LaneFacts {
-  /** The number that the lane is to go by. */
+  /** The number that the lane should use. */
   readonly count: number
-  /** For the first lane: whether a change of the number has ended. */
+  /** For the first lane: whether a change of the number has completed. */
   readonly isMoved: boolean
-  /** By lane: what the others go by and have. Empty while nothing leaves this one. */
+  /** By lane: the others' numbers and members. Empty while nothing leaves this one. */
   readonly others: ReadonlyArray<{ readonly count: number; readonly has: ReadonlySet<string> } | undefined>
 }
 
 export class DeliveryLanes extends Context.Service<
   DeliveryLanes,
   {
-    /** The lanes that this process works on: those it was set to, and those that may still hold deliveries. */
+    /** The lanes that this process works on: its configured ones, and those that can still hold deliveries. */
     readonly all: ReadonlyArray<number>
     /** As read at most a second ago. */
     readonly state: () => LaneCursors
     /**
-     * The lane that a delivery found in this one is to be passed on to; undefined where it is to be made here. Nothing is
-     * passed on from the lane that an endpoint moves to, for it would come behind what comes next.
+     * The lane to which a delivery found in this one must be forwarded; undefined if it is to be made here. Nothing is
+     * forwarded from the lane that an endpoint moves to, because it would end up behind later deliveries.
      */
     readonly elsewhere: (endpointId: string, lane: number) => Effect.Effect<number | undefined, BusError>
     /** Reads all cursors now. */
     readonly read: Effect.Effect<LaneCursors, BusError>
-    /** Of endpoints that a lane has not, those that it may take now; none while the lanes do not agree. */
+    /** The endpoints among `ids` that the lane lacks but can take now; none while the lanes disagree. */
     readonly admissions: (lane: number, ids: ReadonlyArray<string>) => Effect.Effect<Admissions, BusError>
-    /** The endpoints that a lane has, leaving ones included. */
+    /** A lane's endpoints, including leaving ones. */
     readonly membersOf: (lane: number) => Effect.Effect<Members, BusError>
-    /** What the lane of this cursor has to know to follow the number of lanes. */
+    /** What the lane of this cursor needs in order to follow the number of lanes. */
     readonly factsFor: (lane: number, cursor: FanOutCursor) => Effect.Effect<LaneFacts, BusError>
     /** One past the last sequence of each lane's stream, by lane. */
     readonly ends: Effect.Effect<ReadonlyArray<number>, BusError>
-    /** Passes a delivery on to the lane that its endpoint moved to. */
+    /** Forwards a delivery to the lane that its endpoint moved to. */
     readonly forward: (received: Received<DueDelivery>, lane: number) => Effect.Effect<AckDecision>
-    /** Sets what is done when endpoints may have another lane. */
+    /** Sets what runs when endpoints can have changed lanes. */
     readonly onChange: (act: Effect.Effect<void>) => Effect.Effect<void>
   }
 >()("starling/webhook-dispatcher/DeliveryLanes") {
@@ -123,7 +123,7 @@ export class DeliveryLanes extends Context.Service<
 // The cursors of some lanes; one small read for each.
 const lookEvery = "500 millis"
 
-/** What of the cursors decides where an endpoint's deliveries are made. */
+/** The part of the cursors that decides where an endpoint's deliveries are made. */
 const shapeOf = ({ count, before, cursors }: LaneCursors) =>
   JSON.stringify([count, before, cursors.map((cursor) => [cursor?.lanes, Object.keys(cursor?.left ?? {})])])
 
@@ -132,11 +132,14 @@ interface Dependencies {
   readonly publisher: Publisher["Service"]
   readonly presences: Effect.Success<typeof openPresences>
   readonly all: ReadonlyArray<number>
-  /** What this process was set to. */
+  /** This process's configured number. */
   readonly set: number
 }
 
-/** The first lane comes last: then no other is known to go by a newer number than the fleet's, and one that lags is waited for. */
+/**
+ * The first lane is read last: then no other can appear to use a newer number than the fleet's, and a lagging one is
+ * waited for.
+ */
 const readLanes = Effect.fnUntraced(function* ({ reader, all, set }: Dependencies) {
   const cursorOf = (lane: number) =>
     Effect.map(Effect.provideService(readFanOutCursor(lane), StreamReader, reader), Option.getOrUndefined)
@@ -147,7 +150,7 @@ const readLanes = Effect.fnUntraced(function* ({ reader, all, set }: Dependencie
   return state
 })
 
-/** What this process knows may be of before the move, or of one before that: it looks again. */
+/** This process may know the state before the move, or before an earlier one: it reads again. */
 const movedFrom = Effect.fnUntraced(function* (deps: Dependencies, endpointId: string, lane: number) {
   const now = yield* readLanes(deps)
   return hasMoved(now, endpointId, lane) ? deliveryLaneOf(endpointId, now.count) : undefined
@@ -162,7 +165,7 @@ export const idsOf = ({ configured, atRunTime }: Members): ReadonlySet<string> =
 
 const knownIn = (reader: StreamReader["Service"], lane: number) => Effect.map(membersOf(reader, lane), idsOf)
 
-/** The cursors are read before what the others have: one that goes by this number has finished what came before. */
+/** The cursors are read before the others' members: a lane that uses this number has finished its earlier work. */
 const factsFor = Effect.fnUntraced(function* (
   deps: Dependencies,
   lane: number,
@@ -186,7 +189,7 @@ const factsFor = Effect.fnUntraced(function* (
   }
 })
 
-/** The cursors are read before what the lanes know: a lane that goes by this number has finished what came before. */
+/** The cursors are read before the lanes' members: a lane that uses this number has finished its earlier work. */
 const admissions = Effect.fnUntraced(function* (
   deps: Dependencies,
   lane: number,
@@ -209,7 +212,7 @@ const admissions = Effect.fnUntraced(function* (
   return admitted
 })
 
-/** The number that lane 0 changes to now: it has to be every dispatcher's. Undefined while there is none. */
+/** The number that lane 0 now changes to: every dispatcher must have the same one. Undefined until they agree. */
 const wanted = Effect.fnUntraced(function* (deps: Dependencies): Effect.fn.Return<number | undefined, BusError> {
   const now = yield* readLanes(deps)
   if (now.cursors[0] === undefined || now.before !== undefined || now.count === deps.set || !areAligned(now))
@@ -220,7 +223,7 @@ const wanted = Effect.fnUntraced(function* (deps: Dependencies): Effect.fn.Retur
 
 const lastToken = (subject: string) => subject.slice(subject.lastIndexOf(".") + 1)
 
-/** Whether no lane holds anything of an endpoint that is not its own any more. */
+/** Whether no lane still holds anything of an endpoint that has left it. */
 const isMoved = Effect.fnUntraced(function* (deps: Dependencies): Effect.fn.Return<boolean, BusError> {
   const { reader, all } = deps
   const now = yield* readLanes(deps)
@@ -228,7 +231,7 @@ const isMoved = Effect.fnUntraced(function* (deps: Dependencies): Effect.fn.Retu
   for (const lane of all) {
     const ofLane = subjects.deliveries(lane)
     const isForeign = (id: string) => deliveryLaneOf(id, now.count) !== lane
-    // An endpoint that is absent for a while stays in its lane, and is moved when it is back.
+    // A temporarily absent endpoint stays in its lane, and is moved on its return.
     if ([...(yield* knownIn(reader, lane))].some(isForeign)) return false
     const due = yield* reader.countBySubject(deliveryStream(lane), ofLane.dueAll)
     if (Object.keys(due).some((subject) => isForeign(lastToken(subject)))) return false
@@ -241,7 +244,7 @@ const isMoved = Effect.fnUntraced(function* (deps: Dependencies): Effect.fn.Retu
 const againAfter = "500 millis"
 const refusedDelayMs = 5_000
 
-/** Stored there before it is acked here. The id is the message's own: what is passed on again after a crash is stored once. */
+/** Stored there before it is acked here. It keeps its id: a message forwarded again after a crash is stored once. */
 const forward = (
   { publisher }: Dependencies,
   { value, subject, sequence }: Received<DueDelivery>,

@@ -1,8 +1,8 @@
 /**
- * Deliveries that were made and acked, and that lie in their lane all the same: a broker that is killed may forget that
- * it removed them. They are at or below the ack floor of their consumer, so nobody would take them, they would count as
- * backlog for ever, and an endpoint that moves to another lane would wait for them. They are looked for only where the
- * backlog does not become less, and removed when they are found there twice.
+ * Deliveries that were made and acked but are still stored in their lane: a killed broker can forget that it removed
+ * them. They are at or below the ack floor of their consumer, so no consumer would take them, they would count as
+ * backlog forever, and an endpoint moving to another lane would wait for them. They are searched for only where the
+ * backlog does not shrink, and removed when found there twice.
  */
 import { Effect, Option } from "effect"
 import { type BusError, Consumers, StreamReader } from "#bus"
@@ -10,23 +10,23 @@ import { deliveryStream } from "#base"
 import { Backlogs, type DueInLane } from "./backlogs.ts"
 import { Endpoints } from "./endpoints/Endpoints.ts"
 
-// Each costs two requests, so a few are looked at at a time, in turns.
+// Each costs two requests, so only a few are checked at a time, in rotation.
 const looksAtOnce = 64
 
 export interface LeftoverOptions {
   /** The name of the consumer that takes an endpoint's deliveries. */
   readonly durableOf: (endpointId: string) => string
-  /** What is done about deliveries whose consumer does not exist. */
+  /** Handles deliveries whose consumer does not exist. */
   readonly uncovered: (due: DueInLane) => Effect.Effect<void>
 }
 
-/** Looks once; to be run again and again. */
+/** Checks once; call it repeatedly. */
 export const removeLeftovers = Effect.fnUntraced(function* ({ durableOf, uncovered }: LeftoverOptions) {
   const backlogs = yield* Backlogs
   const endpoints = yield* Endpoints
   const consumers = yield* Consumers
   const reader = yield* StreamReader
-  /** By subject, the oldest delivery, where it was a leftover at the last look. */
+  /** By subject, the oldest delivery, if it was a leftover at the last check. */
   const suspects = new Map<string, number>()
   let turn = 0
 

@@ -1,7 +1,7 @@
 /**
  * The metrics of webhook delivery. The endpoint label is the configured Name, never a URL.
  *
- * The metrics of deliveries. Their handles are made once, for they sit on the hot path.
+ * Handles of the delivery metrics are created once, because they are on the hot path.
  */
 import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import { outsiders, userOf } from "#bus"
@@ -181,11 +181,11 @@ export class DeliveryMetrics extends Context.Service<
     readonly attempted: (attempt: DecidedAttempt) => void
     readonly tested: (endpoint: EndpointSettings, outcome: "delivered" | "failed") => void
     readonly postponed: (endpoint: EndpointSettings, reason: "full" | "circuit_open" | "paused") => void
-    /** Begins the endpoint's counters, and its parked events, at 0. */
+    /** Initializes the endpoint's counters, and its parked events, to 0. */
     readonly begin: (endpoint: EndpointSettings) => void
     /**
-     * Takes out the series of a removed endpoint: its gauges at once, for they would stand still; its counters and
-     * histograms when whoever reads them has seen the last counts.
+     * Removes the series of a removed endpoint: its gauges at once, because they would freeze; its counters and
+     * histograms once their final values have been scraped.
      */
     readonly end: (endpointId: string) => Effect.Effect<void>
   }
@@ -227,7 +227,7 @@ export class DeliveryMetrics extends Context.Service<
   )
 }
 
-/** The series of each endpoint, begun when it comes and ended after it is gone. */
+/** The series of each endpoint, begun when it appears and ended after it is gone. */
 const endpointSeries = Effect.gen(function* () {
   const metrics = yield* Metrics
   const counters = [
@@ -273,13 +273,13 @@ const endpointSeries = Effect.gen(function* () {
   }
 })
 
-// Twice the minute that scrapes are apart at most.
+// Twice the one-minute maximum between scrapes.
 const countsKeptMs = 120_000
 const endEvery = "10 seconds"
 
 const outcomes = { Delivered: "delivered", GiveUp: "abandoned", Gone: "gone" } as const
 
-// Clocks of two machines differ, so a latency is cut off at zero.
+// Clocks of two machines differ, so a negative latency counts as zero.
 const seconds = (ms: number) => Math.max(0, ms) / 1_000
 
 type StatusClass = "2xx" | "3xx" | "4xx" | "5xx" | "timeout" | "unreachable" | "refused"

@@ -1,7 +1,7 @@
 /**
  * The retry policy decides what follows from an attempt. Success is any 2xx. 410 means that the receiver wants no more
- * deliveries: this one is given up and the endpoint paused. Everything else, redirects included, is tried again until
- * MaxAttempts, after 1, 2, 4 ... times InitialBackoffSeconds, or by the patient schedule; 429 and 503 may ask for
+ * deliveries: this one is abandoned and the endpoint paused. Everything else, redirects included, is retried until
+ * MaxAttempts, after 1, 2, 4 ... times InitialBackoffSeconds, or by the patient schedule; 429 and 503 can ask for
  * longer, never for less.
  */
 import { Data } from "effect"
@@ -20,7 +20,7 @@ export type Decision = Data.TaggedEnum<{
   Retry: { readonly dueAtMs: number; readonly delayMs: number }
   /** No attempt is left. */
   GiveUp: { readonly reason: string }
-  /** The receiver is gone for good: give up and pause its endpoint. */
+  /** The receiver is gone for good: abandon the delivery and pause its endpoint. */
   Gone: {}
 }>
 export const Decision = Data.taggedEnum<Decision>()
@@ -28,7 +28,7 @@ export const Decision = Data.taggedEnum<Decision>()
 export interface RetrySettings {
   /** The waits between attempts. After the last one there is one more attempt. */
   readonly waitsMs: ReadonlyArray<number>
-  /** 0 to 1: how much of the delay may be added at random. */
+  /** 0 to 1: the fraction of the delay that can be added at random. */
   readonly jitter: number
   readonly retryAfterMsMax: number
 }
@@ -48,14 +48,14 @@ export const retryWaits = (keys: RetryKeys): Pick<RetrySettings, "waitsMs" | "ji
   return { waitsMs, jitter: keys.Jitter }
 }
 
-/** The longest wait that a retry may have. */
+/** The longest wait that a retry can have. */
 export const longestWaitMs = ({ waitsMs, jitter, retryAfterMsMax }: RetrySettings): number =>
   Math.max(retryAfterMsMax, ...waitsMs.map((waitMs) => waitMs * (1 + jitter)))
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 
-// Some fifty-two hours: a receiver that breaks on a Friday evening is tried until Sunday night.
+// About fifty-two hours: a receiver that breaks on a Friday evening is tried until Sunday night.
 const patientWaitsMs = [5_000, 5 * minuteMs, 30 * minuteMs, ...[2, 5, 10, 14, 20].map((hours) => hours * hourMs)]
 // Deliveries that failed together must not all return in the same second hours later.
 const patientJitter = 0.2

@@ -21,10 +21,10 @@ import { Endpoints } from "./endpoints/Endpoints.ts"
 import { DeliveryLanes } from "./lanes.ts"
 import { FanOut } from "./fan-out/fan-out.ts"
 
-/** Checks the configuration before the broker is asked for anything. */
+/** Checks the configuration before any request to the broker. */
 export { configuredEndpoints as checkWebhookDispatcher } from "./endpoints/settings.ts"
 
-// The role has 30 s to drain; work that still runs after 25 s is handed back and flushed in the rest.
+// The role has 30 s to drain; work still running after 25 s is handed back, and flushed in the remaining time.
 const drainPatienceMs = 25_000
 const beatEvery = "1 second"
 const stallMs = 15_000
@@ -39,7 +39,7 @@ const delivering = Layer.effectDiscard(
   })
 )
 
-/** An endpoint that was just made may not be known here yet. */
+/** An endpoint just created may not be known here yet. */
 const answeringOperators = Effect.gen(function* () {
   const { byId, catchUp } = yield* Endpoints
   const isThere = (id: string) => byId(id) !== undefined

@@ -1,6 +1,6 @@
 /**
- * All endpoints, sorted by id: those of the configuration, which stay as they are while the process runs, and those made
- * at run time, which follow their bucket. One of the configuration wins by name.
+ * All endpoints, sorted by id: the configured ones, fixed while the process runs, and the runtime ones, which follow
+ * their bucket. A configured endpoint wins by name.
  */
 import { Context, Deferred, Effect, Layer, Option, Result, Schedule, Stream } from "effect"
 import { type BusError, BusUnavailable, kept, type KvChange, type KvEntry, records, replaced } from "#bus"
@@ -18,7 +18,7 @@ import {
 import { holdPresence } from "./presence.ts"
 import { configuredEndpoints, type EndpointSettings, settingsOfRecord } from "./settings.ts"
 
-/** A removed endpoint whose deliveries have yet to be put away. */
+/** A removed endpoint whose deliveries are not archived yet. */
 export interface LeavingEndpoint {
   readonly id: string
   readonly name: string
@@ -33,17 +33,17 @@ export class Endpoints extends Context.Service<
     readonly all: () => ReadonlyArray<EndpointSettings>
     readonly byId: (id: string) => EndpointSettings | undefined
     readonly leaving: () => ReadonlyMap<string, LeavingEndpoint>
-    /** Whether there is nothing of it any more: one that leaves, or cannot be read, is still there. */
+    /** Whether nothing is left of it: one that is leaving, or cannot be read, still exists. */
     readonly isGone: (id: string) => boolean
-    /** The change of the bucket up to which all this holds. */
+    /** The bucket's change up to which all this holds. */
     readonly revision: () => number
-    /** Completes when every change that is stored by now is in `all`, and acted on. */
+    /** Completes when every change stored by now is in `all` and acted on. */
     readonly catchUp: Effect.Effect<void, BusError>
-    /** Whether a request may be sent now. An endpoint made at run time may have been removed meanwhile. */
+    /** Whether a request can be sent now. A runtime endpoint may have been removed meanwhile. */
     readonly mayLeave: (endpoint: EndpointSettings) => boolean
-    /** Sets what is done with the ids of changed endpoints. A change counts as acted on when it is done. */
+    /** Sets the handler for the ids of changed endpoints. A change counts as acted on when it completes. */
     readonly onChange: (act: (ids: ReadonlyArray<string>) => Effect.Effect<void>) => Effect.Effect<void>
-    /** Completes when there is an endpoint. */
+    /** Completes when an endpoint exists. */
     readonly first: Effect.Effect<void>
     readonly store: EndpointStore
   }
@@ -121,12 +121,12 @@ interface EndpointsCopy {
   readonly byId: (id: string) => EndpointSettings | undefined
   readonly leaving: ReadonlyMap<string, LeavingEndpoint>
   readonly revision: () => number
-  /** The ids that have a secret which ends. */
+  /** The ids with an expiring secret. */
   readonly rotating: ReadonlySet<string>
   readonly isGone: (id: string) => boolean
-  /** The ids made at run time. */
+  /** The ids of runtime endpoints. */
   readonly ids: () => ReadonlyArray<string>
-  /** Takes over one change, and answers with its id. */
+  /** Applies one change, and returns its id. */
   readonly apply: (change: KvChange<EndpointRecord>) => Effect.Effect<string>
 }
 
@@ -185,10 +185,10 @@ const endpointsCopy = (configured: ReadonlyArray<EndpointSettings>, read: ReadRe
 const hasEnd = ({ secrets, standardWebhooksSecrets }: EndpointRecord) =>
   [...secrets, ...standardWebhooksSecrets].some(({ notAfterMs }) => notAfterMs !== null)
 
-// A secret whose time is over signs nothing; it only has yet to leave the bucket.
+// An expired secret signs nothing; it only remains to be removed from the bucket.
 const dropEvery = "5 seconds"
 
-/** Removes secrets whose time is over from the bucket. Any dispatcher may be the first. */
+/** Removes expired secrets from the bucket. Any dispatcher can be the first. */
 const dropOldSecrets = Effect.fnUntraced(function* ({ bucket }: EndpointStore, rotating: ReadonlySet<string>) {
   for (const id of rotating) {
     yield* records(bucket).change(id, (before, { nowMs }) => {
@@ -201,7 +201,7 @@ const dropOldSecrets = Effect.fnUntraced(function* ({ bucket }: EndpointStore, r
 const warn = (message: string, { value }: KvEntry<EndpointRecord>) =>
   Effect.logWarning(message).pipe(Effect.annotateLogs({ endpoint: value.name }))
 
-/** The list with one endpoint put in, replaced or taken out; sorted by id, as before. */
+/** The list with one endpoint inserted, replaced or removed; still sorted by id. */
 export const withEndpoint = <A extends { readonly id: string }>(
   all: ReadonlyArray<A>,
   id: string,
@@ -219,7 +219,7 @@ export const withEndpoint = <A extends { readonly id: string }>(
 
 type Apply = (changes: ReadonlyArray<KvChange<EndpointRecord>>) => Effect.Effect<void>
 
-/** Takes over the whole bucket. What is gone from it since the last time counts as removed. */
+/** Loads the complete bucket. Endpoints missing since the last load count as removed. */
 const load = Effect.fnUntraced(function* ({ bucket }: EndpointStore, copy: EndpointsCopy, apply: Apply) {
   const entries = yield* Stream.runCollect(bucket.scan(">"))
   const found = new Set(entries.map(({ key }) => key))
@@ -230,11 +230,11 @@ const load = Effect.fnUntraced(function* ({ bucket }: EndpointStore, copy: Endpo
   ])
 })
 
-// Changes of one moment are acted on together; a single one waits no longer than this.
+// Changes that arrive together are acted on together; a single one waits no longer than this.
 const run = { messagesMax: 256, withinMs: 5 }
 const followAgainEvery = "500 millis"
 
-/** For ever. When the following breaks off, the bucket is read again as a whole: its markers may be gone by then. */
+/** Runs forever. When following breaks off, the complete bucket is read again: its markers may have expired by then. */
 const follow = (store: EndpointStore, copy: EndpointsCopy, apply: Apply) =>
   Effect.suspend(() => Stream.runForEach(store.bucket.changesInBatches(copy.revision() + 1, run), apply)).pipe(
     Effect.catch((error) => Effect.logDebug("endpoints made at run time are not followed", error)),

@@ -1,7 +1,7 @@
 /**
- * This dispatcher's presence among the others: a key that it renews each second, with the last change of endpoints that
- * it acts on. Whoever removes an endpoint waits for these keys. A dispatcher that could not renew its key stops sending
- * to endpoints made at run time before the broker declares it gone, and begins again when it knows all changes.
+ * This dispatcher's presence among the others: a key that it renews each second, with the latest endpoint change that
+ * it acts on. Removing an endpoint waits for these keys. A dispatcher that could not renew its key stops sending to
+ * runtime endpoints before the broker declares it gone, and resumes once it knows all changes.
  */
 import { Clock, Effect, Schedule, Semaphore } from "effect"
 import { type BusError, BusUnavailable, type KvBucket, records } from "#bus"
@@ -9,27 +9,27 @@ import type { DispatcherPresence } from "#webhooks/contract"
 import { presenceMs } from "#webhooks"
 
 export interface Presence {
-  /** Whether nobody can have taken this dispatcher for dead. Read before every request; never waits. */
+  /** Whether no other process can have declared this dispatcher dead. Read before every request; never waits. */
   readonly isHeld: () => boolean
-  /** Tells at once that more changes are acted on. A failure is made up for by the next renewal. */
+  /** Publishes at once that more changes are acted on. The next renewal makes up for a failure. */
   readonly tell: Effect.Effect<void>
 }
 
 interface PresenceOptions {
   readonly presences: KvBucket<DispatcherPresence>
-  /** The change of endpoints that this process acts on. */
+  /** The latest endpoint change that this process acts on. */
   readonly actsOn: () => number
-  /** Completes when every change that is stored by now is acted on. */
+  /** Completes when every change stored by now is acted on. */
   readonly catchUp: Effect.Effect<void, BusError>
-  /** The lanes that this process was set to: they change once every dispatcher tells the same number. */
+  /** This process's configured lanes: they change once every dispatcher reports the same number. */
   readonly lanes: number
 }
 
 const renewEvery = "1 second"
-// The two clocks may differ a little over three seconds, and a request leaves a moment after it was allowed.
+// The two clocks can differ slightly over three seconds, and a request leaves a moment after it was allowed.
 const marginMs = 500
 
-/** A lease by two clocks: one may stand still while the machine sleeps, the other may be set. */
+/** A lease by two clocks: one can stop while the machine sleeps, the other can be set. */
 interface Instant {
   readonly wallMs: number
   readonly monotonicMs: number
@@ -40,7 +40,7 @@ const instantOf = (clock: Clock.Clock): Instant => ({
   monotonicMs: Number(clock.currentTimeNanosUnsafe() / 1_000_000n)
 })
 
-/** Whether a renewal that was sent at `sentAt` still protects. Pure. */
+/** Whether a renewal sent at `sentAt` still protects. Pure. */
 export const isProtected = (sentAt: Instant | undefined, now: Instant): boolean =>
   sentAt !== undefined &&
   now.wallMs >= sentAt.wallMs &&
@@ -61,12 +61,12 @@ export const holdPresence = Effect.fnUntraced(function* ({ presences, actsOn, ca
     const { answer, revision: stored } = yield* replace(key, value, revision)
     revision = stored
     if (answer) return now
-    // The key is gone, or the answer to the last write was lost. The next write goes on from what is there.
+    // The key is gone, or the answer to the last write was lost. The next write continues from what is stored.
     if (stored === 0) sentAt = undefined
     return yield* new BusUnavailable({ operation: "renew a presence", detail: "another write came first" })
   }).pipe(Effect.timeout(`${presenceMs} millis`), oneAtATime.withPermits(1))
 
-  /** After a gap others may have counted this dispatcher out, and answered removals that it has yet to see. */
+  /** During a gap others may have counted this dispatcher out, and answered removals that it has not read yet. */
   const renew = Effect.gen(function* () {
     const wasHeld = isHeld()
     const first = yield* write

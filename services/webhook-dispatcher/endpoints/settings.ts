@@ -1,4 +1,4 @@
-/** An endpoint as the dispatcher uses it, read from the configuration or from the record of one made at run time. */
+/** An endpoint as the dispatcher uses it, read from the configuration or from a runtime endpoint's record. */
 import { Effect, Result } from "effect"
 import { compileFilter, type Fault, secretFault, type SecretKind } from "#base"
 import {
@@ -21,8 +21,8 @@ export const configuredEndpoints = Effect.gen(function* () {
 })
 
 /**
- * One endpoint as the dispatcher uses it: its settings with its secrets read, its filter compiled and its id derived
- * from its name. Times in milliseconds.
+ * One endpoint as the dispatcher uses it: its settings with secrets read, filter compiled and id derived from its name.
+ * Times in milliseconds.
  */
 export interface EndpointSettings {
   readonly id: string
@@ -32,7 +32,7 @@ export interface EndpointSettings {
   /** Keys of X-Service-Signature, the newest first; none for unsigned bodies. */
   readonly secrets: ReadonlyArray<SigningKey<string>>
   readonly standardWebhooksKeys: ReadonlyArray<SigningKey<Uint8Array>>
-  /** The receiver's own, if it has any. */
+  /** The receiver's own, if any. */
   readonly headers: Readonly<Record<string, string>> | undefined
   readonly wants: (event: string) => boolean
   readonly timeoutMs: number
@@ -46,27 +46,27 @@ export interface EndpointSettings {
 
 export interface MadeAtRunTime {
   readonly isEnabled: boolean
-  /** The last event that is not the endpoint's own. */
+  /** The last event before the endpoint's own. */
   readonly startsAfter: number
-  /** The last event whose deliveries are of an endpoint that had its name before and was removed. */
+  /** The last event whose deliveries belong to a removed endpoint that had its name before. */
   readonly formersLast: number
-  /** Removes its secrets from what its receiver answers. */
+  /** Removes its secrets from its receiver's answers. */
   readonly redact: (text: string) => string
 }
 
-/** True for every endpoint that may be sent to, whatever its breaker and pauses say. */
+/** True for every endpoint that is not disabled, regardless of its breaker and pauses. */
 export const isEnabled = ({ madeAtRunTime }: EndpointSettings) => madeAtRunTime?.isEnabled !== false
 
 /**
- * Whether a delivery is of this endpoint, and not of one that was removed and had its name before: that one's may have
- * waited in a dispatcher, or been put off or passed on, while the others were put away. Who sends a test or sends
- * again means the endpoint that is there. Pure.
+ * Whether a delivery belongs to this endpoint rather than to a removed one that had its name before: the latter's can
+ * have waited in a dispatcher, or been postponed or forwarded, while the others were archived. A test or a resend means
+ * the present endpoint. Pure.
  */
 export const isOf = ({ madeAtRunTime }: EndpointSettings, { sequence, isTest, redriveOf }: Delivery) =>
   madeAtRunTime === null || sequence > madeAtRunTime.formersLast || isTest === true || redriveOf !== undefined
 
 /**
- * Whether an endpoint was removed and made again under its name between the two: a dispatcher that was cut off meanwhile
+ * Whether an endpoint was removed and recreated under its name between the two: a dispatcher that was cut off meanwhile
  * learns of both at once. Pure.
  */
 export const isMadeAgain = (before: EndpointSettings, after: EndpointSettings) =>
@@ -129,8 +129,8 @@ const withSecrets = (
 }
 
 /**
- * The settings of an endpoint made at run time. Fails with all faults, secrets that cannot be opened among them: without
- * them its messages would leave unsigned.
+ * The settings of a runtime endpoint. Fails with all faults, including secrets that cannot be opened: without them its
+ * messages would leave unsigned.
  */
 export const settingsOfRecord = (
   record: EndpointRecord,
@@ -180,5 +180,5 @@ export const settingsOfRecord = (
   )
 }
 
-// Shorter values are no secrets, and replacing them would garble what the receiver says.
+// Shorter values are no secrets, and replacing them would garble the receiver's text.
 const redactedCharactersMin = 6

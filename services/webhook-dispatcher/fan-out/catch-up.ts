@@ -1,6 +1,6 @@
 /**
- * Endpoints that are behind, because they were parked or are new, catch up between the runs of a lane: a few in a turn,
- * each by a page of history, so that they hold up the others little.
+ * Endpoints that are behind, because they were parked or are new, catch up between the runs of a lane: a few per turn,
+ * each by a page of history, so that they barely delay the others.
  */
 import { Clock, Effect, Stream } from "effect"
 import { StreamReader } from "#bus"
@@ -13,12 +13,12 @@ import { parkedExpired } from "../metrics.ts"
 import { eventsOf } from "./events.ts"
 import { type FanOutStep, planCatchUp } from "./plan.ts"
 
-// One page of history per endpoint and turn, and a few endpoints a turn: live events wait at most for these.
+// One page of history per endpoint and turn, and a few endpoints per turn: live events wait at most for these.
 const catchUpsPerTurn = 4
 const catchUpPageMessages = 256
 const dayMs = 86_400_000
 
-/** The steps of one turn. `messagesMax`: of how many events a step may be made at most. */
+/** The steps of one turn. `messagesMax`: the most events that a step can cover. */
 export const catchUpsOf = Effect.fnUntraced(function* (lane: number, isParked: (endpointId: string) => boolean) {
   const endpoints = yield* Endpoints
   const deps: Dependencies = {

@@ -1,6 +1,6 @@
 /**
- * Events as the fan-out reads them. An envelope that breaks the schema goes to REJECTED and holds up nothing; so does one
- * whose deliveries the broker refuses.
+ * Events as the fan-out reads them. An envelope that breaks the schema goes to REJECTED and holds up nothing; so does
+ * one whose deliveries the broker refuses.
  */
 import { Effect, Option, Result } from "effect"
 import type { BusError, Refused, RefusedMessage, Rejections, SourceMessage, StreamReader } from "#bus"
@@ -8,7 +8,7 @@ import { subjects } from "#base"
 import { type ReadEvent, readStoredEvent } from "#webhooks"
 import { sequenceOf } from "./plan.ts"
 
-/** The broken ones of a run are put away side by side: many of them hold up the others as little as good ones do. */
+/** The broken ones of a run are archived concurrently: many of them delay the others as little as good ones do. */
 export const readRun = Effect.fnUntraced(function* (
   rejections: Rejections["Service"],
   run: ReadonlyArray<SourceMessage>
@@ -16,7 +16,7 @@ export const readRun = Effect.fnUntraced(function* (
   const read: Array<ReadEvent> = []
   const refused: Array<Refused> = []
   for (const message of run) {
-    // The actor log's own cursor stands among the events, and is none.
+    // The actor log's own cursor is stored among the events, but is not one.
     if (message.subject === subjects.eventsCursor) continue
     const event = readStoredEvent(message)
     const { subject, sequence, data: payload } = message
@@ -33,7 +33,7 @@ interface Rejecting {
   readonly rejections: Rejections["Service"]
 }
 
-/** Of one event, all that the broker will never take as a delivery; an event is put away once. */
+/** For one event, all deliveries that the broker will never accept; an event is archived once. */
 export const rejectEvents = Effect.fnUntraced(function* (
   { lane, reader, rejections }: Rejecting,
   refused: ReadonlyArray<RefusedMessage>
@@ -56,12 +56,12 @@ export const rejectEvents = Effect.fnUntraced(function* (
       payload: message.data
     })
   }
-  // The rosters are written the same way, and nothing goes on without them.
+  // The rosters are written the same way, and nothing can proceed without them.
   const other = refused.find((each) => !isDue(each))
   if (other !== undefined) return yield* other.refusal
 })
 
-/** Broken ones are put away by the run that they are in. */
+/** Broken ones are archived by the run that contains them. */
 export const eventsOf = (messages: ReadonlyArray<SourceMessage>) =>
   messages.flatMap((message) => {
     const event = readStoredEvent(message)

@@ -1,6 +1,6 @@
 /**
  * The fan-out relays EVENTS: one due delivery per event and endpoint, exactly once. An endpoint that is paused or has
- * too large a backlog is parked: it is passed over, and the cursor keeps the event from which it goes on.
+ * too large a backlog is parked: it is passed over, and the cursor keeps the event from which it resumes.
  */
 import { Clock, Effect, Latch, Layer, Schedule, Stream } from "effect"
 import { type BusError, type Refused, Rejections, relay, runMessagesMax, type SourceMessage, StreamReader } from "#bus"
@@ -26,15 +26,15 @@ import { fingerprint } from "./members.ts"
 import { membershipOf } from "./membership.ts"
 import { advance, type FanOutStep, isFlood, planAhead, planRun, wanting } from "./plan.ts"
 
-// Own events that a flood may not hold up: a page of them between two of its runs.
+// Own events that a flood must not hold up: a page of them between two of its runs.
 const aheadPageMessages = 256
-// Shorter than others, for they wait for it.
+// Shorter than others, because they wait for it.
 const floodRunMessagesMax = 64
 // A relay that has neither read nor been idle for this long is stuck.
 const stallMs = 30_000
 
 export const FanOut = {
-  /** Runs each lane's fan-out for the life of the scope. Without a stored cursor they begin with the first endpoint. */
+  /** Runs each lane's fan-out while the scope is open. Without a stored cursor they begin with the first endpoint. */
   layer: Layer.effectDiscard(
     Effect.gen(function* () {
       const { all, first } = yield* Endpoints
@@ -64,7 +64,7 @@ const isNeeded = { isNeeded: true }
 
 const nameOf = (lane: number) => (lane === 0 ? "fan-out" : `fan-out-${lane}`)
 
-// A lane that another dispatcher works on answers within its patience; nothing is lost when this one starts before.
+// A lane that another dispatcher works on answers within its timeout; nothing is lost when this one starts earlier.
 const placedWithinMs = 15_000
 
 /** Waits until every configured endpoint has its place in a lane. */
@@ -111,7 +111,7 @@ const fanOut = Effect.fnUntraced(function* (lane: number, onStarted: Effect.Effe
     onCursor: (cursor, written) => Effect.sync(() => count(deps, cursor, written)),
     onStarted: Effect.asVoid(onStarted),
     loop
-    // Retrying while the broker is away is no stall: the process must outlive it.
+    // Retrying while the broker is away is not a stall: the process must outlive it.
   }).pipe(Effect.tapErrorTag("BusUnavailable", () => Effect.sync(loop.beat)))
 })
 
@@ -127,7 +127,7 @@ const dependenciesOfFanOut = Effect.fnUntraced(function* (lane: number) {
   const metrics = yield* Metrics
   const lanes = yield* DeliveryLanes
   const membership = yield* membershipOf(lane)
-  // An endpoint that is absent stays where it is until it is back, or archived.
+  // An absent endpoint stays in place until it returns or is archived.
   const isParked = (id: string) => {
     const endpoint = endpoints.byId(id)
     return endpoint === undefined || !isEnabled(endpoint) || states.isPaused(id) || backlogs.isOverfull(id)
@@ -147,10 +147,10 @@ const dependenciesOfFanOut = Effect.fnUntraced(function* (lane: number) {
     membership,
     newDeliveryId: () => crypto.randomUUID(),
     received: metrics.counter(eventsReceived),
-    /** The last event that is counted as received: a run that is given in halves is read again. */
+    /** The last event counted as received: a run that is split in halves is read again. */
     counted: { through: 0 },
     parked: metrics.gauge(parkedEvents),
-    /** Whose number of missing events may not be 0 in the metric. */
+    /** Endpoints whose number of missing events can be nonzero in the metric. */
     shownParked: new Set<string>()
   }
 })
@@ -167,7 +167,7 @@ const translate = Effect.fnUntraced(function* (
     deps.rejections,
     lane === 0 ? run : run.filter(({ subject }) => isWanted(targets, subject))
   )
-  // Every lane reads every event; the first one counts them.
+  // Every lane reads every event; only the first counts them.
   if (lane === 0) countReceived(deps, read, refused)
   const lastSequence = run.at(-1)?.sequence ?? cursor.position
   const events = read.map(({ event }) => event)
@@ -201,10 +201,10 @@ const countReceived = (
 const isWanted = (targets: ReadonlyArray<EndpointSettings>, subject: string) =>
   wanting(targets, storedEventName(subject)?.name ?? "").length > 0
 
-// Longer, and a twin that stands by would take the lane for abandoned.
+// Any longer, and a standby twin would take the lane for abandoned.
 const idleWriteEveryMs = 200
 
-/** A lane that has nothing for its endpoints tells how far it read a few times a second, and not for each event. */
+/** A lane without matching events reports its progress a few times a second, not for each event. */
 const withoutIdle = Effect.fnUntraced(function* (
   { skipped }: Dependencies,
   steps: ReadonlyArray<FanOutStep>,
@@ -221,7 +221,7 @@ const withoutIdle = Effect.fnUntraced(function* (
   return steps
 })
 
-/** Between two runs: the members are kept, and a few endpoints that are behind catch up by a page. */
+/** Between two runs: the members are updated, and a few endpoints that are behind catch up by a page. */
 const aside = Effect.fnUntraced(function* (deps: Dependencies, stored: FanOutCursor, messagesMax: number) {
   // An endpoint's place is counted from what was read, not from what was written.
   const cursor = advance(stored, deps.skipped.through)
@@ -230,7 +230,7 @@ const aside = Effect.fnUntraced(function* (deps: Dependencies, stored: FanOutCur
   return [...steps, ...(yield* deps.catchUps(steps.at(-1)?.cursor ?? cursor, messagesMax))]
 })
 
-/** What was passed over without being written is written when the source has become quiet. */
+/** Progress skipped without a write is written when the source has gone quiet. */
 const idleSteps = Effect.fnUntraced(function* ({ isAlone, skipped }: Dependencies, cursor: FanOutCursor) {
   if (isAlone || cursor.ahead !== undefined || skipped.through !== cursor.position) return []
   const nowMs = yield* Clock.currentTimeMillis
@@ -272,7 +272,7 @@ const count = (deps: Dependencies, cursor: FanOutCursor, written: FanOutStep["me
   }
   for (const message of written) {
     const endpoint = endpoints.byId(message.subject.slice(message.subject.lastIndexOf(".") + 1))
-    // The rosters are written the same way, but are no deliveries.
+    // The rosters are written the same way, but are not deliveries.
     if (endpoint === undefined || !message.subject.startsWith(subjects.deliveries(deps.lane).dueAll.slice(0, -1)))
       continue
     backlogs.added(endpoint.id, 1)

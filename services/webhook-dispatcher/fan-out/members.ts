@@ -1,8 +1,8 @@
 /**
  * The plan of a lane's members: which endpoints its fan-out has, and where each begins, from its cursor and the facts.
- * Pure. In turn the lane follows the number of lanes, lets go of what another lane has taken over, takes new endpoints
- * made at run time, forgets removed ones, and follows the configuration: an endpoint that is new there starts now, one
- * that left it is absent, and may come back and miss nothing until it is archived.
+ * Pure. In order, the lane follows the number of lanes, releases what another lane has taken over, takes new runtime
+ * endpoints, forgets removed ones, and follows the configuration: an endpoint new there starts now; one that left it is
+ * absent, and can return and miss nothing until it is archived.
  */
 import { hash } from "node:crypto"
 import { type BatchMessage, header } from "#bus"
@@ -19,7 +19,7 @@ interface NamedEndpoint {
   readonly name: string
 }
 
-/** An endpoint made at run time, and the last event that is not its own. */
+/** A runtime endpoint, and the last event before its own. */
 interface RuntimeEndpoint {
   readonly id: string
   readonly startsAfter: number
@@ -27,19 +27,19 @@ interface RuntimeEndpoint {
 
 export interface MemberFacts {
   readonly lane: number
-  /** As stored beside the cursor, without endpoints that leave. */
+  /** As stored beside the cursor, excluding endpoints that are leaving. */
   readonly members: Members
-  /** All present endpoints, whichever lane is theirs. */
+  /** All present endpoints, in any lane. */
   readonly configured: ReadonlyArray<NamedEndpoint>
   readonly atRunTime: ReadonlyArray<RuntimeEndpoint>
   readonly leaving: ReadonlyArray<LeavingEndpoint>
-  /** The change of endpoints made at run time up to which all this holds. */
+  /** The change of runtime endpoints up to which all this holds. */
   readonly revision: number
-  /** The endpoints that the lane may take; undefined for a lane that is alone, and takes all. */
+  /** The endpoints that the lane can take; undefined for a lane that is alone, and takes all. */
   readonly admitted: Admissions | undefined
-  /** Undefined while nobody has looked at the other lanes. */
+  /** Undefined until the other lanes have been read. */
   readonly lanes: LaneFacts | undefined
-  /** Undefined where the roster need not be looked at. */
+  /** Undefined when the roster need not be checked. */
   readonly roster: RosterFacts | undefined
 }
 
@@ -54,9 +54,9 @@ export interface MemberPlan {
   readonly steps: ReadonlyArray<FanOutStep>
   readonly cursor: FanOutCursor
   readonly members: Members
-  /** Endpoints that another lane has; their own messages are to be removed here before the steps are written. */
+  /** Endpoints taken over by another lane; their own messages must be removed here before the steps are written. */
   readonly takenOver: ReadonlyArray<string>
-  /** Endpoints of the configuration absent for too long, whose deliveries are to be put away before that. */
+  /** Configured endpoints absent for too long, whose deliveries must be archived before that. */
   readonly archived: ReadonlyArray<NamedEndpoint>
 }
 
@@ -74,13 +74,13 @@ const hasMember = ({ configured, atRunTime }: Members, id: string) => configured
 
 type Present = Pick<MemberFacts, "lane" | "members" | "configured" | "atRunTime">
 
-/** The endpoints that are the lane's by its cursor, and that it does not have yet. */
+/** The endpoints that belong to the lane by its cursor, but that it does not have yet. */
 export const lackingOf = (cursor: FanOutCursor, { lane, members, configured, atRunTime }: Present) => [
   ...configured.flatMap(({ id }) => (isOwn(cursor, lane, id) && !hasMember(members, id) ? [id] : [])),
   ...atRunTime.flatMap(({ id }) => (isOwn(cursor, lane, id) && !members.atRunTime.has(id) ? [id] : []))
 ]
 
-/** The members without some that were made at run time; the same where it has none of them. */
+/** The members without certain runtime endpoints; the same value if it has none of them. */
 export const withoutRuntime = (members: Members, ids: Iterable<string>): Members => {
   const gone = new Set(ids)
   if (![...gone].some((id) => members.atRunTime.has(id))) return members
@@ -88,8 +88,8 @@ export const withoutRuntime = (members: Members, ids: Iterable<string>): Members
 }
 
 /**
- * Whether a lane had a turn in which it knew of these removals. Until then it may write what it planned before, or take
- * one that was made again under its name for the former, and give it the events in between.
+ * Whether a lane has had a turn in which it knew of these removals. Until then it can still write what it planned
+ * before, or mistake an endpoint recreated under the name for the former one, and give it the events in between.
  */
 export const hasLetGo = (cursor: FanOutCursor | undefined, leaving: ReadonlyArray<LeavingEndpoint>) =>
   cursor !== undefined &&
@@ -107,8 +107,8 @@ const stepped = (
 ): MemberPlan => ({ ...plan, ...changed, cursor, steps: [...plan.steps, { messages, cursor }] })
 
 /**
- * The number and what leaves by it are written together: whoever read the new number alone would take for moved what has
- * yet to leave.
+ * The number and the departing endpoints are written together: a reader of the new number alone would think that
+ * endpoints yet to leave had moved.
  */
 const followLanes: Move = (plan, { lane, lanes, configured, atRunTime }) => {
   if (lanes === undefined) return plan
@@ -138,7 +138,7 @@ const letOthersHave: Move = (plan, { lane, lanes }) => {
     const other = lanes.others[deliveryLaneOf(id, count)]
     return other?.count === count && other.has.has(id) ? [id] : []
   })
-  // One that came back to this lane before another took it over is its own again, at its place.
+  // One that returned to this lane before another took it over belongs to it again, at its place.
   const back = left.filter(([id]) => deliveryLaneOf(id, count) === lane)
   if (takenOver.length === 0 && back.length === 0) return plan
   const rest = withoutMembers(members, takenOver)
@@ -159,7 +159,7 @@ const withoutMembers = (members: Members, ids: ReadonlyArray<string>): Members =
 // With the cursor they fill one atomic write of the broker's.
 const newMax = 500
 
-/** Endpoints made at run time get their place; one that cannot be read any more is parked. */
+/** Runtime endpoints get their place; one that has become unreadable is parked. */
 const takeNew: Move = (plan, { lane, atRunTime, configured, leaving, revision, admitted }) => {
   const { cursor, members } = plan
   const isNew = ({ id }: RuntimeEndpoint) =>
@@ -171,7 +171,7 @@ const takeNew: Move = (plan, { lane, atRunTime, configured, leaving, revision, a
   const steps: Array<FanOutStep> = []
   for (let from = 0; from === 0 || from < fresh.length; from += newMax) {
     const page = fresh.slice(from, from + newMax)
-    // One that the configuration had before goes on where it was.
+    // One that was configured before resumes where it was.
     const without = page.filter(({ id }) => members.configured[id] === undefined)
     const firsts = without.map(({ id, startsAfter }) => [id, admitted?.get(id) ?? startsAfter + 1] as const)
     current = placed(current, firsts)
@@ -181,7 +181,7 @@ const takeNew: Move = (plan, { lane, atRunTime, configured, leaving, revision, a
   return { ...plan, steps: [...plan.steps, ...steps], cursor: current, members: { ...members, atRunTime: known } }
 }
 
-/** A removed endpoint counts as there until it is put away. */
+/** A removed endpoint counts as present until it is archived. */
 const lostOf = (
   { cursor, members }: MemberPlan,
   there: Pick<MemberFacts, "atRunTime" | "configured" | "leaving">
@@ -191,7 +191,7 @@ const lostOf = (
   return [...members.atRunTime].filter((id) => !present.has(id) && !hasPlace(id))
 }
 
-/** Removed endpoints lose their places; the cursor's revision tells the first lane so. */
+/** Removed endpoints lose their places; the cursor's revision reports that to the first lane. */
 const forgetRemoved: Move = (plan, { leaving }) => {
   const { cursor } = plan
   if (hasLetGo(cursor, leaving)) return plan
@@ -224,7 +224,7 @@ const followConfiguration: Move = (plan, facts) => {
   return stepped(plan, { messages, cursor: { ...started, roster: ours }, members: changed, archived })
 }
 
-/** What becomes of the endpoints that the lane has and the configuration has not, or has for another lane. */
+/** What happens to the lane's endpoints that the configuration lacks, or has for another lane. */
 const absences = (
   { cursor, members }: MemberPlan,
   { lane, configured, atRunTime }: MemberFacts,
@@ -236,7 +236,7 @@ const absences = (
   const archived: Array<NamedEndpoint> = []
   let parked = cursor
   for (const [id, { name, absentSinceMs: since }] of Object.entries(members.configured)) {
-    // One made at run time under its name goes on in its place.
+    // A runtime endpoint under its name resumes in its place.
     if (remade.has(id) || (ofFile.has(id) && isOwn(cursor, lane, id))) continue
     const absentSinceMs = ofFile.has(id) ? null : (since ?? nowMs)
     if (absentSinceMs !== null && nowMs - absentSinceMs >= archiveAfterMs) {

@@ -1,7 +1,7 @@
 /**
- * A lane's membership: gathers the facts about endpoints, lanes and what is stored of them, has the members planned from
- * these, and carries out what the plan needs before its steps are written. It asks the broker only where something
- * changed, and knows the members of a cursor that no other process has taken.
+ * A lane's membership: gathers the facts about endpoints, lanes and their stored state, has the members planned from
+ * these, and does what the plan needs before its steps are written. It asks the broker only where something changed,
+ * and remembers the members of a cursor that no other process has taken.
  */
 import { Clock, Effect } from "effect"
 import { type BusError, StreamReader } from "#bus"
@@ -18,13 +18,13 @@ import { openRemovals } from "./removals.ts"
 import type { FanOutStep } from "./plan.ts"
 
 const absent = "the endpoint is no longer configured"
-// Absence is counted in hours, so one look a minute is enough.
+// Absence is counted in hours, so one check a minute is enough.
 const rosterEveryMs = 60_000
-// A question to every lane, while an endpoint waits for its old lane.
+// A request to every lane, while an endpoint waits for its old lane.
 const askEveryMs = 200
-// A question or two to each lane, and only while there is something to arrange.
+// One or two requests to each lane, and only while there is something to arrange.
 const arrangeEveryMs = 200
-// Whether the number changed, or an endpoint came back that belongs elsewhere.
+// Whether the number changed, or an endpoint returned that belongs elsewhere.
 const lookEveryMs = 2_000
 
 export interface Membership extends Effect.Success<ReturnType<typeof membershipOf>> {}
@@ -33,20 +33,20 @@ export const membershipOf = Effect.fnUntraced(function* (lane: number) {
   const deps = yield* dependenciesOf(lane)
   const state: State = { members: undefined, heldFor: [], isWhole: false, targets: [], rosterAtMs: 0 }
   return {
-    /** The steps that bring the cursor in line with the endpoints that are there. */
+    /** The steps that bring the cursor in line with the present endpoints. */
     keep: (cursor: FanOutCursor) => keep(deps, state, cursor),
-    /** The endpoints to which events are given, as of the last steps. The same array until that changes. */
+    /** The endpoints that receive events, as of the last steps. The same array until that changes. */
     targets: () => state.targets,
-    /** The cursor was in other hands: what the lane has is read again. */
+    /** Another process held the cursor: the lane's members are read again. */
     forget: () => void (state.members = undefined)
   }
 })
 
 interface State {
   members: Members | undefined
-  /** What the last plan was made for. */
+  /** The inputs of the last plan. */
   heldFor: ReadonlyArray<unknown>
-  /** Whether the lane has every endpoint that is its own. */
+  /** Whether the lane has every endpoint that belongs to it. */
   isWhole: boolean
   targets: ReadonlyArray<EndpointSettings>
   rosterAtMs: number
@@ -62,13 +62,13 @@ const keep = Effect.fnUntraced(function* (
   const laneFacts = (yield* deps.mayFollowLanes(cursor)) ? yield* lanes.factsFor(lane, cursor) : undefined
   const leaving = leavingOf(deps, state)
   const isLetGo = hasLetGo(cursor, leaving)
-  // The first lane puts them away, once every lane has let go of them.
+  // The first lane archives them, once every lane has released them.
   if (lane === 0 && leaving.length > 0 && isLetGo) yield* deps.removals
   const isRosterDue = cursor.roster !== deps.ours || nowMs - state.rosterAtMs >= rosterEveryMs
   const isSettled = state.isWhole && areSame(inputsOf(endpoints.all(), state.members, cursor), state.heldFor)
   if (isSettled && isLetGo && laneFacts === undefined && !isRosterDue) return []
 
-  // A twin may have known changes that this process has yet to read.
+  // A twin may have known changes that this process has not read yet.
   if ((cursor.revision ?? 0) > endpoints.revision()) yield* endpoints.catchUp
   const members = (state.members ??= yield* deps.stored)
   const admitted = yield* deps.admissions(cursor, members)
@@ -90,7 +90,7 @@ const keep = Effect.fnUntraced(function* (
   return plan.steps
 })
 
-/** Forgets the endpoints that leave, before anything is read: one that is made again is new. */
+/** Forgets the leaving endpoints before anything is read: a recreated one counts as new. */
 const leavingOf = ({ endpoints }: Dependencies, state: State) => {
   const leaving = [...endpoints.leaving().values()]
   state.members &&= withoutRuntime(state.members, endpoints.leaving().keys())
@@ -138,7 +138,7 @@ const dependenciesOf = Effect.fnUntraced(function* (lane: number) {
   const isAlone = lanes.all.length === 1
   const [mayAsk, mayArrange, mayLook] = [throttled(askEveryMs), throttled(arrangeEveryMs), throttled(lookEveryMs)]
 
-  /** An endpoint takes its place along to another lane, but not what it has ahead of it. */
+  /** An endpoint takes its place along to another lane, but not its events ahead of it. */
   const mayFollowLanes = (cursor: FanOutCursor) => {
     if (isAlone || cursor.ahead !== undefined) return Effect.succeed(false)
     const now = lanes.state()
@@ -150,7 +150,7 @@ const dependenciesOf = Effect.fnUntraced(function* (lane: number) {
     return lacking.length > 0 && (yield* mayAsk) ? yield* lanes.admissions(lane, lacking) : none
   })
   const stored = Effect.suspend(() => {
-    // Those may be put away, and made again, before the answer is here.
+    // Those can be archived and recreated before the answer arrives.
     const gone = [...endpoints.leaving().keys()]
     return Effect.map(lanes.membersOf(lane), (found) => withoutRuntime(found, gone))
   })

@@ -1,7 +1,8 @@
 /**
  * The plan of the deliveries that follow from a run of events. Pure. It goes through the events in order, and for each
- * through the endpoints in order of their ids. A step closes when it is full, also between two endpoints of one event,
- * and its cursor says exactly how far it came. An endpoint is parked at the first event that it wants and may not have.
+ * through the endpoints in order of their ids. A step closes when it is full, even between two endpoints of one event,
+ * and its cursor records exactly how far it came. An endpoint is parked at the first event that it wants but must not
+ * have.
  */
 import { Option, Result, Schema } from "effect"
 import { type BatchMessage, header, jsonTextDecoder, type RelayStep } from "#bus"
@@ -17,7 +18,7 @@ import {
   type StoredEvent
 } from "#webhooks"
 
-/** An endpoint as the fan-out sees it. */
+/** An endpoint as the fan-out uses it. */
 export interface FanOutTarget {
   readonly id: string
   readonly partition: number
@@ -26,7 +27,7 @@ export interface FanOutTarget {
 
 export type FanOutStep = RelayStep<FanOutCursor>
 
-// Batches of 256 carry the most messages a second; the limit in bytes keeps the broker's work per batch short.
+// Batches of 256 have the best throughput; the limit in bytes keeps the broker's work per batch short.
 const stepMessagesMax = 256
 const stepBytesMax = 4 * 1_024 * 1_024
 
@@ -36,7 +37,7 @@ export interface FanOutRun {
   readonly lastSequence: number
   /** Sorted by id; the same array until an endpoint changes. */
   readonly targets: ReadonlyArray<FanOutTarget>
-  /** Whose stream the deliveries go to; the first where absent. */
+  /** The lane whose stream the deliveries go to; the first if absent. */
   readonly lane?: number
   readonly isParked: (endpointId: string) => boolean
   readonly newDeliveryId: () => string
@@ -77,20 +78,20 @@ export const planRun = (run: FanOutRun, start: FanOutCursor): ReadonlyArray<FanO
 }
 
 /**
- * Whether others wait behind a flood: most of a run that is as long as it may be came from outside the fleet.
- * `publishers`: of each event of the run, undefined for the fleet.
+ * Whether a flood holds up other events: most of a run of the maximum length came from outside the fleet. `publishers`:
+ * of each event of the run, undefined for the fleet.
  */
 export const isFlood = (publishers: ReadonlyArray<string | undefined>, runMax: number): boolean =>
   publishers.filter((from) => from !== undefined).length > runMax / 2
 
 export interface FanOutAhead extends Pick<FanOutRun, "targets" | "lane" | "isParked" | "newDeliveryId"> {
-  /** Of the fleet, those that come next after what the cursor has given ahead. */
+  /** The fleet's own events that follow what the cursor has given ahead. */
   readonly events: ReadonlyArray<StoredEvent>
 }
 
 /**
- * The step that gives the fleet's own events to the endpoints in step, past a flood that stands before them. It ends
- * before an event that does not fit into it whole: one with very many takers waits for its turn.
+ * The step that gives the fleet's own events to the endpoints in step, ahead of a flood. It ends before an event that
+ * does not fit completely: one with very many takers waits for its turn.
  */
 export const planAhead = ({ events, targets, lane = 0, isParked, newDeliveryId }: FanOutAhead, start: FanOutCursor) => {
   const step = emptyStep()
@@ -157,10 +158,12 @@ export const advance = (cursor: FanOutCursor, position: number): FanOutCursor =>
 
 const isOwn = ({ from }: StoredEvent) => from === undefined
 
-// The catalogue's names fit several times; what else is published must not fill the memory.
+// The catalogue's names fit several times over; other published names must not fill the memory.
 const namesMax = 512
 
-/** What each set of targets wants, by the event's name: with ten thousand endpoints, asking each for each event is dear. */
+/**
+ * What each set of targets wants, by event name: with ten thousand endpoints, asking each for each event is expensive.
+ */
 const wanted = new WeakMap<ReadonlyArray<FanOutTarget>, Map<string, ReadonlyArray<FanOutTarget>>>()
 
 export const wanting = (targets: ReadonlyArray<FanOutTarget>, event: string) => {
@@ -179,7 +182,7 @@ interface ToEndpoint {
   readonly deliveryId: string
 }
 
-/** The event of a due delivery; null where its header cannot be read. */
+/** The event of a due delivery; null if its header cannot be read. */
 export const sequenceOf = ({ headers }: Pick<BatchMessage, "headers">): number | null => {
   const [, text] = headers.find(([name]) => name === deliveryHeader) ?? []
   const read = text === undefined ? undefined : Option.getOrUndefined(Result.getSuccess(readDelivery(text)))

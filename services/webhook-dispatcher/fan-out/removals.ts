@@ -1,7 +1,7 @@
 /**
- * Removed endpoints are put away once no dispatcher sends to them any more, and no lane makes deliveries for them. Beside
- * the turns of the first lane their deliveries go to ABANDONED, and then their records go. A process that dies in between
- * leaves the record, and the next one begins anew.
+ * Removed endpoints are archived once no dispatcher sends to them any more, and no lane makes deliveries for them.
+ * Alongside the first lane's turns, their deliveries go to ABANDONED, and then their records are deleted. A process
+ * that dies in between leaves the record, and the next one starts over.
  */
 import { Effect, Option } from "effect"
 import { gone, kept, records, StreamReader } from "#bus"
@@ -12,9 +12,9 @@ import { DeliveryLanes, throttled } from "../lanes.ts"
 import { Endpoints, type LeavingEndpoint } from "../endpoints/Endpoints.ts"
 import { hasLetGo, newestOf } from "./members.ts"
 
-// Few enough that a process which ends has little to do again.
+// Few enough that a restarted process has little to repeat.
 const removalsAtOnce = 16
-// One dispatcher that does not answer must not cost a question at every turn.
+// An unresponsive dispatcher must not cost a request at every turn.
 const lookEveryMs = 250
 
 interface Services extends Effect.Success<typeof services> {}
@@ -29,7 +29,7 @@ const services = Effect.gen(function* () {
   }
 })
 
-/** Looks once whether removed endpoints may be put away, and begins with it; to be run again and again. */
+/** Checks once whether removed endpoints can be archived, and starts doing so; call it repeatedly. */
 export const openRemovals = Effect.gen(function* () {
   const deps = yield* services
   const { endpoints, lanes, presences } = deps
@@ -46,7 +46,7 @@ export const openRemovals = Effect.gen(function* () {
     if (isAtWork || !(yield* mayLook)) return
     const leaving = [...endpoints.leaving().values()].slice(0, removalsAtOnce)
     if ((yield* dispatchersBehind(presences, newestOf(leaving))).length > 0) return
-    // As stored, this lane's too: another dispatcher may have taken it.
+    // As stored, including this lane's: another dispatcher may have taken it.
     const { cursors } = yield* lanes.read
     if (!cursors.every((cursor) => hasLetGo(cursor, leaving))) return
     isAtWork = true
@@ -63,9 +63,9 @@ const putAway = Effect.fnUntraced(function* (
   const { bucket } = endpoints.store
   let [deliveries, empty] = [0, 0]
   let below: ReadonlyArray<number> = []
-  // A delivery may be passed on meanwhile, from a lane that is looked at later to one that was: the next look finds it.
+  // A delivery can be forwarded meanwhile, from a lane not yet checked to one already checked: the next check finds it.
   while (empty < looksEmpty) {
-    // What is stored from here on may belong to one that was made again under the name, if another process was faster.
+    // Messages stored from here on can belong to an endpoint recreated under the name, if another process was faster.
     below = yield* lanes.ends
     const record = yield* bucket.get(id)
     if (Option.isNone(record) || record.value.revision !== revision) return
