@@ -1,11 +1,11 @@
 /**
  * Carries out commands. An entity's last record is its state: it is read from the leader and decided on, and the
- * decision is appended on the condition that the record is still the last. A command that loses the race reads on and
- * is decided again; one that finds its own id has been carried out before.
+ * decision is appended on the condition that the record is still the last. A command that loses the race rereads and is
+ * decided again; one that finds its own id was carried out before.
  *
- * In one process commands of one entity take turns, and its last record is remembered, so that a hot entity is not read
- * again for every command. An entity that is not remembered is first assumed to be new, if the command may be its first.
- * A state that was not read never refuses, for it may be behind.
+ * Within a process, commands of one entity take turns and its last record is cached, so that a hot entity is not reread
+ * for every command. An uncached entity is first assumed to be new, if the command can be its first. A state that was
+ * not read never refuses, because it can be stale.
  */
 import { Cause, Clock, Context, Effect, type Exit, Layer, Option, Result } from "effect"
 import { type BusError, BusRefused, isLostRace, Publisher, StreamReader } from "#bus"
@@ -45,17 +45,17 @@ export const conflictsTotal = defineCounter({
 
 export interface CommandAddress {
   readonly id: string
-  /** The sender chooses it once: a second command with the same id is not carried out again. */
+  /** Chosen once by the sender: a second command with the same id is not carried out again. */
   readonly commandId: string
-  /** Other entities whose records must not have changed since they were read, else `PreconditionFailed`. */
+  /** Other entities whose records must be unchanged since they were read, otherwise `PreconditionFailed`. */
   readonly preconditions?: ReadonlyArray<Precondition>
-  /** Left with the decision, if they are still at the named sequences, else `PreconditionFailed`. */
+  /** Stored with the decision if they are still at the named sequences, otherwise `PreconditionFailed`. */
   readonly uniqueKeys?: ReadonlyArray<UniqueKey>
 }
 
 export interface Outcome<State> {
   readonly state: State
-  /** The sequence of the entity's last record in LOG; 0 for an entity that has none. */
+  /** The sequence of the entity's last record in LOG; 0 if it has none. */
   readonly sequence: number
   /** `repeated`: this very command was carried out before. */
   readonly was: "decided" | "unchanged" | "repeated"
@@ -71,12 +71,12 @@ export class Actors extends Context.Service<
       address: CommandAddress,
       command: Command
     ) => Effect.Effect<Outcome<State>, CommandError>
-    /** The state that the leader has now; undefined for an entity that never existed, or is retired. */
+    /** The leader's current state; undefined for an entity that never existed, or is retired. */
     readonly read: <State, Command, Fact>(
       definition: ActorDefinition<State, Command, Fact>,
       id: string
     ) => Effect.Effect<Option.Option<{ readonly state: State; readonly sequence: number }>, BusError>
-    /** The note that the leader has now; none for a unique key that was never taken, or has expired. */
+    /** The leader's current note; none for a unique key that was never taken, or has expired. */
     readonly uniqueKey: (name: string) => Effect.Effect<Option.Option<FoundUniqueKey>, BusError>
   }
 >()("starling/actors/Actors") {
@@ -131,14 +131,14 @@ export class Actors extends Context.Service<
   )
 }
 
-// After losing to other replicas this often, the entity is too hot to be served from here just now.
+// After losing to other replicas this often, the entity is currently too hot to serve from here.
 const triesMax = 50
-// A replica that remembers the state always wins against one that must read first. After so many wins it reads too, and
-// the other has its turn.
+// A replica with the state cached always wins against one that must read first. After this many wins it reads too, so
+// that the other gets its turn.
 const unreadMax = 8
-// A thousand commands a second for one entity empty this line well within a caller's patience.
+// A thousand commands a second for one entity clear this queue well within a caller's timeout.
 const waitingMax = 512
-// States are a few kilobytes; only those of entities at work are worth keeping.
+// States are a few kilobytes; only those of active entities are worth keeping.
 const rememberedMax = 2_048
 
 interface LoopParts {
@@ -148,7 +148,7 @@ interface LoopParts {
   readonly remembered: LruCache<Remembered<unknown>>
 }
 
-/** The loop of one command: load or remember, decide, append; repeat when another replica was faster. */
+/** The loop of one command: load or reuse, decide, append; repeat when another replica was faster. */
 const decideAndAppend = ({ reader, publisher, conflicts, remembered }: LoopParts) =>
   Effect.fnUntraced(function* <State, Command, Fact>(
     definition: ActorDefinition<State, Command, Fact>,
@@ -172,7 +172,7 @@ const decideAndAppend = ({ reader, publisher, conflicts, remembered }: LoopParts
       const decided = held.isRetired
         ? Result.fail(new EntityNotFound({ entity, id }))
         : decideRecord(definition, held, command, { id, commandId, atMs })
-      // A remembered or guessed state may be behind another replica's decision: it allows, but never refuses.
+      // A cached or assumed state can be behind another replica's decision: it allows, but never refuses.
       if (!isFresh && (Result.isFailure(decided) || decided.success === undefined)) continue
       const record = yield* Effect.fromResult(decided)
       if (record === undefined) return { state, sequence, was: "unchanged" }
@@ -186,7 +186,7 @@ const decideAndAppend = ({ reader, publisher, conflicts, remembered }: LoopParts
       }).pipe(
         Effect.asSome,
         Effect.catchIf(isLostRace, () => Effect.succeedNone),
-        // It is unknown whether the record was stored, so the remembered state may be behind.
+        // It is unknown whether the record was stored, so the cached state can be stale.
         Effect.tapError(() => Effect.sync(() => remembered.remove(subject)))
       )
       if (Option.isSome(appended)) {
@@ -195,14 +195,14 @@ const decideAndAppend = ({ reader, publisher, conflicts, remembered }: LoopParts
       }
       if (held !== guess) conflicts.inc({ entity })
       const now = yield* load
-      // The entity itself has not moved, so a precondition or unique key has.
+      // The entity itself has not changed, so a precondition or unique key has.
       if (now.sequence === sequence) return yield* new PreconditionFailed({ entity, id })
       known = now
     }
     return yield* new EntityBusy({ entity, id })
   })
 
-/** Undefined for a command that was broken off. */
+/** Undefined for an interrupted command. */
 const outcomeOf = (exit: Exit.Exit<Outcome<unknown>, CommandError>) => {
   if (exit._tag === "Success") return exit.value.was
   const error = Option.getOrUndefined(Cause.findErrorOption(exit.cause))
@@ -225,7 +225,7 @@ const mayBegin = <State, Command, Fact>({ begins }: ActorDefinition<State, Comma
   begins === undefined || begins(command)
 
 interface Remembered<State> extends Held<State> {
-  /** The sequence of its last record; 0 when there is none. */
+  /** The sequence of its last record; 0 if it has none. */
   readonly sequence: number
   readonly isRetired: boolean
   /** Decisions made on it since it was read. */
@@ -255,7 +255,7 @@ const loadHeld = Effect.fnUntraced(function* <State, Command, Fact>(
   return yield* new BusRefused({ operation: `load ${subject}`, detail, code: 0 })
 })
 
-/** A map that keeps the entries used last and forgets the others. */
+/** A map that keeps the most recently used entries and evicts the others. */
 interface LruCache<A> {
   readonly get: (key: string) => A | undefined
   readonly set: (key: string, value: A) => void

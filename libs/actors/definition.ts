@@ -1,7 +1,7 @@
 /**
- * What an actor is: a kind of entity with an id, and three pure functions over its facts. `decide` answers a command
- * with facts or refuses it; `evolve` gives the state after a fact; `toEvents` gives the events of a fact and the state
- * after it. A decision becomes one record, so that its facts, its events and the state after it stand or fall together.
+ * An actor is a kind of entity with an id, and three pure functions over its facts. `decide` answers a command with
+ * facts or refuses it; `evolve` gives the state after a fact; `toEvents` gives the events of a fact and the state after
+ * it. A decision becomes one record, so its facts, its events and the state after it are stored together or not at all.
  */
 import { type Result, Schema } from "effect"
 import type { Envelope } from "#base"
@@ -24,11 +24,14 @@ export interface ActorDefinition<State, Command, Fact> {
   readonly fact: Schema.Codec<Fact, Fact>
   /** The state of an unknown entity. */
   readonly initial: State
-  /** Raised whenever `state` changes so that a stored one no longer fits. */
+  /** Increased whenever `state` changes so that a stored one no longer fits. */
   readonly stateVersion: number
-  /** Turns a stored state of an earlier version into one of this version, before it is decoded. */
+  /** Upgrades a stored state of an earlier version to this version, before decoding. */
   readonly upgrade?: (stored: unknown, version: number) => unknown
-  /** True for a command that an unknown entity takes; left out, it may take any. Others are decided on what was read. */
+  /**
+   * True for a command that an unknown entity accepts; if omitted, it accepts any. Others are decided on the state that
+   * was read.
+   */
   readonly begins?: (command: Command) => boolean
   /** No facts: the command changes nothing, and nothing is written. */
   readonly decide: (
@@ -44,25 +47,25 @@ export interface ActorDefinition<State, Command, Fact> {
 
 /** The fields of a view row that depend on its kind. */
 export interface ViewFields {
-  /** Null for an entity of no project. */
+  /** Null for an entity outside any project. */
   readonly project: string | null
   readonly state: string
   readonly createdAtMs: number
   readonly updatedAtMs: number
-  /** When a sweep has to look at it, by the name of the deadline. */
+  /** When a sweep must check it, by the name of the deadline. */
   readonly deadlinesMs: Readonly<Record<string, number>>
   /** The fields that lists show and sweeps use, by the entity's own definition. */
   readonly summary: Readonly<Record<string, unknown>>
 }
 
-/** What a kind of entity shows of a state; undefined for one that is not to be listed. */
+/** What a kind of entity shows of its state; undefined for one that is not listed. */
 export interface Projection<State> {
   readonly entity: string
   readonly state: Schema.Codec<State, State>
   readonly show: (state: State, id: string) => ViewFields | undefined
 }
 
-/** The entity's state does not allow the command; sending it again changes nothing. `state`: the present one. */
+/** The entity's state does not allow the command; sending it again does not help. `state`: the current one. */
 export class Refusal extends Schema.TaggedError<Refusal>()("Refusal", {
   state: Schema.String,
   reason: Schema.String
@@ -82,7 +85,7 @@ export class EntityNotFound extends Schema.TaggedError<EntityNotFound>()("Entity
   }
 }
 
-/** Too many commands want the same entity at once, or lost to each other too often; the caller may retry. */
+/** Too many commands for the entity at once, or they lost to each other too often; the caller can retry. */
 export class EntityBusy extends Schema.TaggedError<EntityBusy>()("EntityBusy", {
   entity: Schema.String,
   id: Schema.String

@@ -1,9 +1,9 @@
 /**
  * Relays LOG to EVENTS: unpacks every record into the envelopes it carries, in order, each once. Services outside the
- * fleet publish to EVENTS too: so the cursor stands apart, and no id of a message can be guessed, for who published it
- * first would have the true event dropped as its copy. See the relay for what a crash can repeat. A record that cannot
- * be read goes to REJECTED and holds up nothing: its events are missing, and an operator must look at it. So does an
- * event that is too large for EVENTS.
+ * fleet publish to EVENTS too, so the cursor is kept apart, and message ids cannot be guessed: otherwise an earlier
+ * message under the same id would have the true event dropped as its copy. See the relay for what a crash can repeat.
+ * An unreadable record goes to REJECTED and holds up nothing: its events are missing, and an operator must investigate.
+ * So does an event that is too large for EVENTS.
  */
 import { Effect, Result, Schema } from "effect"
 import {
@@ -27,7 +27,7 @@ export const eventsPublishedTotal = defineCounter({
   labels: []
 })
 
-/** `done`: how many events of the record after `position` are made, of one whose events fill more than a step. */
+/** `done`: how many events of the record after `position` are relayed, if its events fill more than a step. */
 const Cursor = Schema.Struct({ position: Count, done: Schema.optionalKey(Count) })
 export interface Cursor extends Schema.Schema.Type<typeof Cursor> {}
 
@@ -43,7 +43,7 @@ interface ReadRecord {
   readonly traceparent: string | undefined
 }
 
-/** Runs until interrupted, under supervision. One is enough; a second one does no harm. */
+/** Runs until interrupted, under supervision. One is enough; a second one is harmless. */
 export const eventRelay = Effect.fnUntraced(function* (onStarted: Effect.Effect<unknown>) {
   const rejections = yield* Rejections
   const published = (yield* Metrics).counter(eventsPublishedTotal)
@@ -93,7 +93,7 @@ export const eventRelay = Effect.fnUntraced(function* (onStarted: Effect.Effect<
       }),
     onStarted: Effect.asVoid(onStarted),
     loop
-    // Retrying while the broker is away is no stall: the process must outlive it.
+    // Retrying while the broker is away is not a stall: the process must outlive it.
   }).pipe(Effect.tapErrorTag("BusUnavailable", () => Effect.sync(loop.beat)))
 })
 

@@ -1,4 +1,6 @@
-/** Log-backed actors: pure decisions over an entity's facts, with one record per decision as the only truth. */
+/**
+ * Log-backed actors: pure decisions over an entity's facts, with one record per decision as the only source of truth.
+ */
 import { commandSeconds, commandsTotal, conflictsTotal } from "./actors.ts"
 import { eventsPublishedTotal } from "./event-relay.ts"
 import { viewsWritten } from "./views/projector.ts"

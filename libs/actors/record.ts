@@ -1,7 +1,7 @@
 /**
  * One decision as stored in LOG: its command, its time, the facts, the envelopes that follow from them, and the state
- * after it. An entity's last record is therefore enough to load it. This file makes a record from a state and a
- * command, writes it, and reads it. Pure but for a cache of recent writes.
+ * after it. An entity's last record is therefore enough to load it. This file creates a record from a state and a
+ * command, writes it, and reads it. Pure except for a cache of recent writes.
  */
 import { Effect, Option, Result, Schema } from "effect"
 import {
@@ -26,7 +26,7 @@ import {
 } from "#base"
 import { type ActorDefinition, type DecisionContext, type EntityNotFound, Refusal } from "./definition.ts"
 
-/** The head that every record has, whatever the entity; enough to make events from it. */
+/** The head of every record, whatever the entity; enough to derive events from it. */
 export const RecordHead = Schema.Struct({
   commandId: Schema.String,
   atMs: EpochMs,
@@ -38,15 +38,15 @@ export interface ActorRecord<State, Fact> extends RecordHead {
   readonly facts: ReadonlyArray<Fact>
   readonly state: State
   readonly stateVersion: number
-  /** The ids of the last commands, this one included: a command that comes again has been carried out. */
+  /** The ids of the latest commands, including this one: a repeated command has been carried out. */
   readonly recentCommands: ReadonlyArray<string>
   readonly isRetired: boolean
 }
 
-/** Commands that may come again after they were carried out: a retry comes within seconds. */
+/** Commands that can be repeated after they were carried out: a retry comes within seconds. */
 export const recentCommandsMax = 64
 
-/** One message carries a decision; a decision of more events than these is a mistake of ours. */
+/** One message carries a decision; a decision with more events than this is a bug. */
 export const factsMax = 64
 
 /** The known state of an entity before a command. */
@@ -95,7 +95,7 @@ const recordOf = <State, Command, Fact>(
   }
 }
 
-/** The state that facts lead to; a replay of an entity's log must give the stored one. */
+/** The state that facts lead to; replaying an entity's log must give the stored one. */
 export const replay = <State, Command, Fact>(
   definition: ActorDefinition<State, Command, Fact>,
   records: ReadonlyArray<{ readonly facts: ReadonlyArray<Fact>; readonly context: DecisionContext }>
@@ -138,7 +138,7 @@ export const recordCodec = <State, Command, Fact>(
   }
 }
 
-// Keyed by the object that holds the bytes: a record that is read back as that very object need not be decoded.
+// Keyed by the object that holds the bytes: a record read back as that very object need not be decoded.
 const records = new WeakMap<Uint8Array, ActorRecord<unknown, unknown>>()
 
 /** `data`: the bytes of the written record. */
@@ -146,10 +146,10 @@ const cacheRecord = (data: Uint8Array, record: ActorRecord<unknown, unknown>): v
   records.set(data, record)
 }
 
-/** Undefined for another process's record, and for one that was dropped. */
+/** Undefined for another process's record, and for an evicted one. */
 export const cachedRecord = (data: Uint8Array): ActorRecord<unknown, unknown> | undefined => records.get(data)
 
-/** An entity as it was when a command was given for it. */
+/** An entity as it was when a command was issued for it. */
 export interface Precondition {
   readonly entity: string
   readonly id: string
@@ -157,21 +157,21 @@ export interface Precondition {
 }
 
 /**
- * A note in LOG that a decision leaves beside its record, on the condition that the note has not moved: two decisions
- * that would take the same key are made one after the other, whichever entities they concern.
+ * A note in LOG that a decision stores beside its record, on the condition that the note has not changed: two decisions
+ * that take the same key are made one after the other, whichever entities they concern.
  */
 export interface UniqueKey {
   readonly name: string
-  /** The sequence of its last note; 0: there is none. */
+  /** The sequence of its last note; 0 if it has none. */
   readonly sequence: number
-  /** Expires by itself after so long; never when it is left out. */
+  /** Expires after this long; never if omitted. */
   readonly keptSeconds?: number
 }
 
 /** A unique key as found in LOG. */
 export interface FoundUniqueKey {
   readonly sequence: number
-  /** The command whose decision left it, and the entity that decided. */
+  /** The command whose decision stored it, and the entity that decided. */
   readonly commandId: string
   readonly id: string
 }
@@ -191,9 +191,9 @@ interface Appended<State, Fact> {
 
 /**
  * Appends a record on the condition that no other was appended since the entity was read. When a decision depends on
- * another entity's state, that entity's last sequence is a condition too: then the record goes in one batch with a note
- * that carries the condition and nothing else. Only the last note of a kind is kept. Unique keys work the same way:
- * they are conditions with notes of their own. Returns the record's sequence. Fails when the entity moved on.
+ * another entity's state, that entity's last sequence is a condition too: the record then goes in one batch with a note
+ * that carries only the condition. Only the last note of a kind is kept. Unique keys work the same way: they are
+ * conditions with notes of their own. Returns the record's sequence. Fails when the entity has changed.
  */
 export const appendRecord = <State, Fact>(
   publisher: Publisher["Service"],
@@ -239,7 +239,7 @@ const uniqueKeyNote = (
   ]
 })
 
-/** The note that the leader has now. */
+/** The leader's current note. */
 export const readUniqueKey = (
   reader: StreamReader["Service"],
   name: string
@@ -247,7 +247,7 @@ export const readUniqueKey = (
   Effect.map(reader.last("LOG", subjectOf(name)), (last) =>
     Option.map(last, (message) => {
       const note = codec.decode(message)
-      // A note that cannot be read still holds its place.
+      // An unreadable note still holds its place.
       const { commandId, id } = Result.getOrElse(note, () => ({ commandId: "", id: "" }))
       return { sequence: message.sequence, commandId, id }
     })

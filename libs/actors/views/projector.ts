@@ -1,8 +1,8 @@
 /**
- * Projects LOG to KV `views`: keeps for every entity the row of its last record. One projector at a time works, by
- * lease; a second one, or a repetition after a crash, changes nothing. An empty bucket is filled again from the log's
- * beginning. A record that cannot be read is in REJECTED, and its entity keeps its last row. The loop is alive while
- * rows get written, or it is at the log's end, or waits for its lease or a broker that is away.
+ * Projects LOG to KV `views`: keeps one row per entity, made from its last record. One projector works at a time, by
+ * lease; a second one, or a repetition after a crash, changes nothing. An empty bucket is refilled from the log's
+ * beginning. An unreadable record is in REJECTED, and its entity keeps its last row. The loop is alive while it writes
+ * rows, is at the log's end, or waits for its lease or an unreachable broker.
  */
 import { Effect, Option, Result, Schedule, type Scope, Stream } from "effect"
 import {
@@ -35,11 +35,11 @@ export interface ProjectorOptions {
   /** This process's name in the lease. */
   readonly holder: string
   readonly projections: ReadonlyArray<EntityProjection>
-  /** A loop that has neither written a row nor been at the log's end for this long is stuck. */
+  /** A loop that has neither written a row nor reached the log's end for this long is stuck. */
   readonly stallMs?: number
 }
 
-// Records that come within a moment are one run; of an entity that changes often only the last is written.
+// Records that arrive within a moment form one run; for a frequently changing entity only the last is written.
 const run = { messagesMax: 512, withinMs: 20 }
 // Concurrent writes; a bucket takes some thousand a second.
 const writesAtOnce = 64
@@ -63,7 +63,7 @@ export const projectViews = Effect.fnUntraced(function* (
   const loop = yield* (yield* Health).loop("views", { stallMs })
   const byEntity = new Map(projections.map((projection) => [projection.entity, projection]))
   const rows = rowKeeper(records(bucket), loop.beat)
-  // Undefined while it does not read.
+  // Undefined while it is not reading.
   let position: number | undefined
 
   const take = Effect.fnUntraced(function* (messages: ReadonlyArray<SourceMessage>) {
@@ -86,11 +86,11 @@ export const projectViews = Effect.fnUntraced(function* (
     position = done
     yield* Stream.runForEach(reader.followInBatches("LOG", done + 1, run), take)
   }).pipe(
-    // Retrying while the broker is away is no stall.
+    // Retrying while the broker is away is not a stall.
     Effect.tapErrorTag("BusUnavailable", () => Effect.sync(loop.beat)),
     Effect.ensuring(Effect.sync(() => (position = undefined)))
   )
-  // Without work to do, nothing is expected to get done.
+  // With no work to do, no progress is expected.
   const look = Effect.suspend(() => (position === undefined ? Effect.void : beatAtEnd(reader, loop, position))).pipe(
     Effect.catchTag("BusUnavailable", () => Effect.sync(loop.beat)),
     Effect.ignore
@@ -99,7 +99,7 @@ export const projectViews = Effect.fnUntraced(function* (
   return leases.whileHeld({ key: "views", holder, onWait: loop.beat }, work)
 })
 
-/** Brings rows up to their records. It knows each row's place, for its project, and with it the key, may change. */
+/** Updates rows to their records. It tracks each row's key, because the project, and with it the key, can change. */
 const rowKeeper = (rows: Rows, onDone: () => void) => {
   const places = new Map<string, RowPlace>()
 
@@ -113,7 +113,7 @@ const rowKeeper = (rows: Rows, onDone: () => void) => {
     onDone()
   })
 
-  // A projector that died between the two writes of a move has left the row under both keys; the older one goes.
+  // A projector that died between the two writes of a move left the row under both keys; the older one is removed.
   const found = ({ entity, id }: Pick<ViewRow, "entity" | "id">, place: RowPlace) => {
     const name = `${entity} ${id}`
     const other = places.get(name)
@@ -140,7 +140,7 @@ interface ViewChange {
   readonly entity: string
   readonly id: string
   readonly sequence: number
-  /** Undefined when the entity is gone, or not to be listed. */
+  /** Undefined when the entity is gone, or not listed. */
   readonly row: ViewRow | undefined
 }
 
@@ -150,7 +150,7 @@ interface ViewChanges {
   readonly unreadable: ReadonlyArray<SourceMessage>
 }
 
-/** The changes that a run of the log makes in the views: only the last record of an entity counts. Pure. */
+/** The view changes from a run of the log: only an entity's last record counts. Pure. */
 export const viewChanges = (
   run: ReadonlyArray<SourceMessage>,
   projections: ReadonlyMap<string, EntityProjection>
@@ -179,7 +179,7 @@ const changeOf = (message: SourceMessage, projection: EntityProjection, id: stri
   return { entity, id, sequence, row }
 }
 
-/** Undefined for an entity that is gone or not to be listed. */
+/** Undefined for an entity that is gone or not listed. */
 const fieldsOf = (
   message: SourceMessage,
   projection: EntityProjection,
@@ -206,10 +206,7 @@ interface RowPlace {
 
 const isRow = (value: Viewed): value is ViewRow => "entity" in value
 
-/**
- * Brings one row up to its record, unless it is there already. `known`: the row under the same key; undefined when
- * there is none.
- */
+/** Updates one row to its record, unless it is current. `known`: the row under the same key; undefined if absent. */
 const storeRow = (rows: Rows, row: ViewRow, known: RowPlace | undefined): Effect.Effect<RowPlace, BusError> => {
   const key = viewKey(row)
   if (known !== undefined && known.sequence >= row.sequence) return Effect.succeed(known)
@@ -217,7 +214,7 @@ const storeRow = (rows: Rows, row: ViewRow, known: RowPlace | undefined): Effect
     before !== undefined && isRow(before) && before.sequence >= row.sequence
       ? kept(before.sequence)
       : Result.succeed({ answer: row.sequence, next: row })
-  // The decision looks at the sequence alone.
+  // The decision depends on the sequence alone.
   const seen = Option.map(Option.fromUndefinedOr(known), ({ revision, sequence }) => ({
     key,
     value: { ...row, sequence },

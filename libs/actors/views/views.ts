@@ -1,10 +1,10 @@
 /**
- * The views as read: a watched copy in memory that states its freshness. Lists and sweeps use it; a caller that must be
- * right asks the actor. The copy has a bound: rows beyond it are left out, those of ended entities first, and the copy
- * says so.
+ * The views as read: a watched copy in memory that reports its freshness. Lists and sweeps use it; a caller that needs
+ * the exact state asks the actor. The copy is bounded: rows beyond the bound are omitted, those of ended entities
+ * first, and the copy reports that.
  *
  * One entity as lists and watchdogs see it: made from its last record, and therefore a moment behind it. A caller that
- * must be right asks the actor.
+ * needs the exact state asks the actor.
  */
 import { Context, Deferred, Effect, Layer, Option, Result, Schedule, Schema, Stream } from "effect"
 import { type BusError, Kv, type KvBucket, StreamReader } from "#bus"
@@ -15,12 +15,12 @@ import type { Projection, ViewFields } from "../definition.ts"
 export const ViewRow = Schema.Struct({
   entity: Schema.String,
   id: Schema.String,
-  /** Null for an entity of no project. */
+  /** Null for an entity outside any project. */
   project: Schema.NullOr(Schema.String),
   state: Schema.String,
   createdAtMs: EpochMs,
   updatedAtMs: EpochMs,
-  /** When a sweep has to look at it, by the name of the deadline. */
+  /** When a sweep must check it, by the name of the deadline. */
   deadlinesMs: Schema.Record(Schema.String, EpochMs),
   /** The sequence of the record that the row shows. */
   sequence: Count,
@@ -36,14 +36,14 @@ export type Viewed = Schema.Schema.Type<typeof Viewed>
 
 export const cursorKey = "cursor"
 
-/** `<project>.<entity>.<id>`, so that one project's rows can be read alone; `=` stands for no project. */
+/** `<project>.<entity>.<id>`, so that one project's rows can be read alone; `=` means no project. */
 export const viewKey = ({ entity, id, project }: Pick<ViewRow, "entity" | "id" | "project">) =>
   `${encodeToken(project ?? "")}.${encodeToken(entity)}.${encodeToken(id)}`
 
 /** A projection that decodes stored states itself, so that projections of different kinds fit in one table. */
 export interface EntityProjection {
   readonly entity: string
-  /** Fails for a stored state that it cannot read. */
+  /** Fails for an unreadable stored state. */
   readonly show: (stored: unknown, id: string) => Result.Result<ViewFields | undefined, Schema.SchemaError>
   /** For a state that an actor of that kind decided in this process: it is not decoded again. */
   readonly showDecoded: (state: unknown, id: string) => ViewFields | undefined
@@ -64,8 +64,8 @@ export interface SummaryRow<Summary> extends Omit<ViewRow, "summary"> {
 }
 
 /**
- * Reads the summaries of one kind of rows, each once, for sweeps go through all of them many times a second. A row of
- * another version of the fleet is left out, and comes back once the projector is of this version.
+ * Reads the summaries of one kind of rows, each once, because sweeps go through all of them many times a second. A row
+ * of another version of the fleet is omitted, and returns once the projector is of this version.
  */
 export const summaryReader = <Summary>(schema: Schema.Codec<Summary, unknown>) => {
   const decode = Schema.decodeUnknownOption(schema)
@@ -110,7 +110,7 @@ export interface ViewFreshness {
   readonly sequence: number
   /** Records not yet shown, at the last check. */
   readonly behind: number
-  /** There are more entities than are kept here, and the missing ones are not listed. Ended ones are left out first. */
+  /** There are more entities than are kept here, and the missing ones are not listed. Ended ones are omitted first. */
   readonly isTruncated: boolean
 }
 
@@ -123,7 +123,7 @@ const rowsMaxDefault = 250_000
 const lookEvery = "1 second"
 // Rows arrive in batches of the size in which they are written.
 const run = { messagesMax: 512, withinMs: 5 }
-// Rows that fit again come back within the second, a few thousand at a time.
+// Rows that fit again return within the second, a few thousand at a time.
 const fetchedMax = 2_000
 const fetchesAtOnce = 32
 
@@ -136,9 +136,9 @@ export class Views extends Context.Service<
     /** Rows of an entity whose deadline of that name has passed. */
     readonly due: (entity: string, deadline: string, nowMs: number) => ReadonlyArray<ViewRow>
     readonly freshness: () => ViewFreshness
-    /** Ends when the views show everything up to another record than that one. */
+    /** Completes when the views show everything up to a record other than that one. */
     readonly movedFrom: (sequence: number) => Effect.Effect<void>
-    /** Only rows of ended entities are left out, so items in flight can be counted. */
+    /** Only rows of ended entities are omitted, so items in flight can be counted. */
     readonly isWhole: () => boolean
   }
 >()("starling/actor/Views") {
@@ -201,7 +201,7 @@ const watchedCopy = Effect.fnUntraced(function* (bucket: KvBucket<Viewed>, rowsM
   )
   const watch = Stream.suspend(() => {
     const from = revision + 1
-    // After a break the bucket's changes are unknown: then all of it is read again.
+    // After a break the bucket's changes are unknown, so all of it is read again.
     revision = 0
     return bucket.changesInBatches(from, run)
   })
@@ -232,7 +232,7 @@ interface Look {
   readonly isWhole: () => boolean
 }
 
-/** Each second: brings back rows that fit again, and measures how far behind the copy is; returns that. */
+/** Runs each second: restores rows that fit again, and measures and returns how far behind the copy is. */
 const refresh = Effect.fnUntraced(function* ({ bucket, copy, rowsMax, isWhole }: Look) {
   const reader = yield* StreamReader
   const metrics = yield* Metrics
@@ -279,19 +279,19 @@ export interface ViewIndex {
   readonly rowsOf: (entity: string) => ReadonlyArray<ViewRow>
   readonly find: (entity: string, id: string) => Option.Option<ViewRow>
   readonly leftOut: () => LeftOut
-  /** Keys of rows that fit again, at most so many, those of entities that have not ended first. */
+  /** Keys of at most this many rows that fit again, those of entities that have not ended first. */
   readonly wanted: (keysMax: number) => ReadonlyArray<string>
 }
 
 /** An ended entity has a deadline of that name, by which it is retired. */
 const hasEnded = ({ deadlinesMs }: ViewRow) => deadlinesMs["ended"] !== undefined
 
-// Bounds the keys of rows that ended and came back, again and again.
+// Bounds the keys of rows that repeatedly ended and returned.
 const staleKeysMax = 1_000
 
 /**
- * The rows that a process keeps, at most `rowsMax`. Ended ones are left out first; a row that was left out is known by
- * its key, and read again when there is room.
+ * The rows that a process keeps, at most `rowsMax`. Ended ones are omitted first; an omitted row is known by its key,
+ * and read again when there is room.
  */
 export const viewIndex = (rowsMax: number): ViewIndex => {
   const rows = new Map<string, Map<string, ViewRow>>()
@@ -315,7 +315,7 @@ export const viewIndex = (rowsMax: number): ViewIndex => {
     places.delete(key)
     ended.delete(key)
     const row = rows.get(place.entity)?.get(place.id)
-    // A row that moved to another project is under its new key already.
+    // A row that moved to another project is already under its new key.
     if (row === undefined || viewKey(row) !== key) return undefined
     rows.get(place.entity)?.delete(place.id)
     return row
@@ -332,7 +332,7 @@ export const viewIndex = (rowsMax: number): ViewIndex => {
   return {
     keep: (key, row) => {
       const ofEntity = rows.get(row.entity) ?? new Map<string, ViewRow>()
-      // An entity that moved to another project: the row under its old key is older and goes next.
+      // An entity that moved to another project: the row under its old key is older and is removed next.
       const before = ofEntity.get(row.id)
       if (before !== undefined && before.sequence > row.sequence) return
       const isFull = !places.has(key) && places.size >= rowsMax
@@ -358,9 +358,9 @@ export const viewIndex = (rowsMax: number): ViewIndex => {
   }
 }
 
-/** Keys of ended rows. The last to end is left out first: the first to end is the next to be retired. */
+/** Keys of ended rows. The last to end is omitted first: the first to end is the next to be retired. */
 const endingOrder = (ended: Set<string>) => {
-  // Some of these have moved on, or are gone.
+  // Some of these have changed since, or are gone.
   let keys: Array<string> = []
   return {
     note: (key: string) => {
@@ -376,7 +376,7 @@ const endingOrder = (ended: Set<string>) => {
   }
 }
 
-/** The first keys of rows that were left out: `true` for ended entities; the others are moving. */
+/** The first keys of omitted rows: `true` for ended entities; the others are moving. */
 const keysOf = (out: ReadonlyMap<string, boolean>, movingMax: number, endedMax: number): ReadonlyArray<string> => {
   if (movingMax <= 0 && endedMax <= 0) return []
   const keys = { moving: [] as Array<string>, ended: [] as Array<string> }
