@@ -1,6 +1,6 @@
 /**
  * The actors of the pipeline. Each decides on commands, turns facts into state and events, and makes a row for lists.
- * All of it is pure: the command carries chance and everything from outside, and the record carries the time.
+ * All of it is pure: the command carries randomness and external input, and the record carries the time.
  */
 import type { ActorDefinition } from "#actors/definition"
 import type { CommandEntity } from "#pipeline/contract"

@@ -1,13 +1,13 @@
 /**
- * The pickup queue's actor, of which there is one. Pausing a paused queue and resuming a running one change nothing, so
- * that its two events alternate. A pause leaves running work alone.
+ * The actor of the one pickup queue. Pausing a paused queue and resuming a running one change nothing, so that its two
+ * events alternate. A pause does not affect running work.
  */
 import { Result, Schema } from "effect"
 import type { ActorDefinition, DecisionContext, EventDraft, Projection } from "#actors/definition"
 import { isoTime } from "#base"
 import { type QueueCommand, QueueFact, QueueState } from "#pipeline/contract"
 
-/** Null: nobody has ever paused it. */
+/** Null: it has never been paused. */
 export const queue: ActorDefinition<QueueState | null, QueueCommand, QueueFact> = {
   entity: "queue",
   state: Schema.NullOr(QueueState),

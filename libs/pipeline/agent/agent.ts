@@ -1,9 +1,9 @@
 /**
- * The agent actor: a whole kind, or one instance of it. The first command to an agent creates it. The event of a phase
- * that moved to another agent is the item's.
+ * The agent actor: a complete kind, or one instance of it. The first command to an agent creates it. The event of a
+ * phase that moved to another agent belongs to the item.
  *
- * An agent's events carry no item and no project, except for a failed test that met an item at its pickup or in its
- * run. Events with separate fields for an agent and its instance give the kind as the agent.
+ * An agent's events carry no item and no project, except for a failed test that affected an item at its pickup or in
+ * its run. Events with separate fields for an agent and its instance give the kind as the agent.
  */
 import { Schema } from "effect"
 import type { ActorDefinition, DecisionContext, EventDraft, Projection } from "#actors/definition"
@@ -45,7 +45,7 @@ type Evolve = (agent: AgentState, fact: AgentFact, context: DecisionContext) => 
 const deciders: Deciders = {
   ...benchConcern.commands,
   ...holdsConcern.commands,
-  // Each report makes an event; a repeated report has the command id of the first, so it makes none.
+  // Each report makes an event; a repeated report has the first one's command id, so it makes none.
   FailSession: (_agent, { _tag, ...failure }) => decided({ _tag: "SessionFailed", ...failure })
 }
 
@@ -55,7 +55,7 @@ const evolvers: Evolvers = {
   SessionFailed: () => ({})
 }
 
-/** `agent`: as it stands after the fact. */
+/** `agent`: its state after the fact. */
 interface Context extends DecisionContext {
   readonly agent: AgentState
 }
@@ -149,7 +149,7 @@ const toEvents = (agent: AgentState, fact: AgentFact, context: DecisionContext):
   return draft === undefined ? [] : [draft]
 }
 
-/** The agent's row, with its hold as it was last reported. */
+/** The agent's row, with its hold as last reported. */
 export const agentProjection: Projection<AgentState | null> = {
   entity: "agent",
   state: Schema.NullOr(AgentState),

@@ -1,9 +1,9 @@
 /**
- * The bench: an agent that is unfit gets no work until a probe finds it fit or an operator restores it. A probe of its
- * credentials, a pickup, a login prompt or the breaker finds it unfit. Another event follows when the reason changes,
- * when the probing process starts anew, and for every item that meets the agent. Failures from before its recovery are
- * ignored. Once the agent is back, a follower of the log checks the items that failed in the outage, if its start is
- * known, and reports once how many it queued again.
+ * The bench: an unfit agent gets no work until a probe finds it fit or an operator restores it. A credential probe, a
+ * pickup, a login prompt or the breaker finds it unfit. Another event follows when the reason changes, when the probing
+ * process restarts, and for every item that the agent fails. Failures from before its recovery are ignored. Once the
+ * agent is back, a follower of the log checks the items that failed in the outage, if its start is known, and reports
+ * once how many it requeued.
  */
 import { type AgentBench, type AgentCommandOf, type AgentFact, type AgentState, fastFailsMax } from "#pipeline/contract"
 import { type Concern, decided, nothing, refused } from "./concern.ts"

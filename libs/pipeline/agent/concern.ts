@@ -36,7 +36,7 @@ export interface Concern {
 
 export const decided = (...facts: ReadonlyArray<AgentFact>): Decision => Result.succeed(facts)
 
-/** The decision on a command that comes late, or again: it changes nothing. */
+/** The decision on a late or repeated command: it changes nothing. */
 export const nothing: Decision = decided()
 
 export const refused = (state: AgentStanding, reason: string): Decision => Result.fail(new Refusal({ state, reason }))

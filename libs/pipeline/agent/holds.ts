@@ -1,9 +1,10 @@
 /**
- * What holds an agent back from new work: a pause, a bench, or a quota that is used up.
+ * What holds an agent back from new work: a pause, a bench, or an exhausted quota.
  *
- * An operator pauses an agent for a time, or until somebody resumes it. Runs in hand go on. A new pause replaces the
- * old one. A pause whose time is over ends before the new one begins, even if no sweep has noticed yet. The item that
- * met a quota reports it. The advice to spend banked quota goes out once for each optimal window, and then rests.
+ * An operator pauses an agent for a time, or until it is resumed by hand. Runs in progress continue. A new pause
+ * replaces the old one. An expired pause ends before the new one begins, even if no sweep has noticed yet. The item
+ * that hit a quota reports it. The advice to spend banked quota is issued once per optimal window, followed by a
+ * cooldown.
  */
 import type { AgentPause, AgentStanding, AgentState } from "#pipeline/contract"
 import { type Hold, isoTime } from "#base"
@@ -73,8 +74,8 @@ const isExpired = ({ expiresAtMs }: AgentPause, nowMs: number): boolean => expir
 type Held = Pick<AgentState, "pause" | "bench" | "quota">
 
 /**
- * Every hold of the agent, each with its own cause. A pause whose time is over, and a quota whose reset has come, do
- * not hold, even if no command has told the agent yet. For an instance, the caller checks its kind as well.
+ * Every hold of the agent, each with its own cause. An expired pause, and a quota whose reset has come, do not hold,
+ * even if no command has told the agent yet. For an instance, the caller checks its kind as well.
  */
 export const agentHolds = ({ pause, bench, quota }: Held, nowMs: number): ReadonlyArray<Hold> => {
   const holds: Array<Hold> = []
@@ -102,7 +103,7 @@ export const agentHold = (agent: Held | null, nowMs: number): Exclude<AgentStand
   return first === undefined ? undefined : standings[first.cause]
 }
 
-/** The standing as last reported, whatever the time is. */
+/** The standing as last reported, ignoring expiry. */
 export const standingOf = ({ pause, bench, quota }: AgentState): AgentStanding => {
   if (pause !== null) return "Paused"
   if (bench !== null) return "Benched"

@@ -1,10 +1,10 @@
 /**
- * An agent, a whole kind or one instance of it: its state, its commands and the facts of its log. An unknown agent
+ * An agent, a complete kind or one instance of it: its state, its commands and the facts of its log. An unknown agent
  * takes work. An agent takes none while an operator has paused it, while it is benched (its credentials fail, or its
- * runs end too fast), or while its quota is used up. Each of these ends independently.
+ * runs end too fast), or while its quota is exhausted. Each of these ends independently.
  *
- * The pickup queue, of which there is one: `global`. While it is paused runners get nothing new; runs in hand go on.
- * Its commands, facts and state share this file because each is small.
+ * The one pickup queue: `global`. While it is paused runners get no new work; runs in progress continue. Its commands,
+ * facts and state share this file because each is small.
  */
 import { Schema } from "effect"
 import { Count, EpochMs, Id, Ordinal, Project, text, WaitMs, WorkItem } from "#base"
@@ -20,9 +20,9 @@ const pause = { reason: PauseReason, pausedBy: Id }
 const resume = { resumedBy: Id }
 
 const queueCommands = {
-  /** Does nothing to a paused queue. */
+  /** No effect on a paused queue. */
   Pause: Schema.TaggedStruct("Pause", pause),
-  /** Does nothing to a running queue. */
+  /** No effect on a running queue. */
   Resume: Schema.TaggedStruct("Resume", resume)
 }
 export const QueueCommand = Schema.Union(Object.values(queueCommands))
@@ -52,7 +52,7 @@ const benchCauses = ["probe", "pickup", "login-prompt", "fast-fail"] as const
 export const BenchCause = Schema.Literals(benchCauses)
 export type BenchCause = typeof BenchCause.Type
 
-/** How many runs that ended too fast are remembered to be counted. */
+/** How many overly short runs are remembered for counting. */
 export const fastFailsMax = 50
 /** The same limit as for the error of an item that failed for this reason. */
 export const agentReasonCharactersMax = errorCharactersMax
@@ -63,7 +63,7 @@ export const AgentPause = Schema.Struct({
   reason: PauseReason,
   pausedBy: Id,
   pausedAtMs: EpochMs,
-  /** Null: until somebody resumes it. */
+  /** Null: until resumed by hand. */
   expiresAtMs: Schema.NullOr(EpochMs)
 })
 export interface AgentPause extends Schema.Schema.Type<typeof AgentPause> {}
@@ -81,7 +81,7 @@ export const AgentBench = Schema.Struct({
 })
 export interface AgentBench extends Schema.Schema.Type<typeof AgentBench> {}
 
-/** `outageStartedAtMs` null: the start is unknown, and no earlier failure is tried again. */
+/** `outageStartedAtMs` null: the start is unknown, and no earlier failure is retried. */
 const agentRestore = { outageStartedAtMs: Schema.NullOr(EpochMs), restoredAtMs: EpochMs }
 
 export const AgentState = Schema.Struct({
@@ -89,22 +89,22 @@ export const AgentState = Schema.Struct({
   updatedAtMs: EpochMs,
   pause: Schema.NullOr(AgentPause),
   bench: Schema.NullOr(AgentBench),
-  /** When the agent last recovered from a bench: reports of earlier times come too late. */
+  /** When the agent last recovered from a bench: reports from before that are too late. */
   recoveredAtMs: Schema.NullOr(EpochMs),
-  /** The agent is back, and the items that failed in its absence still have to be checked. */
+  /** The agent is back, and the items that failed in its absence have yet to be checked. */
   restore: Schema.NullOr(Schema.Struct(agentRestore)),
   /** The restore whose items were checked last. */
   sweptRestoreAtMs: Schema.NullOr(EpochMs),
-  /** The used-up quota; `resetAtMs` null: its reset is unknown. */
+  /** The exhausted quota; `resetAtMs` null: its reset is unknown. */
   quota: Schema.NullOr(Schema.Struct({ hitAtMs: EpochMs, resetAtMs: Schema.NullOr(EpochMs) })),
-  /** Epoch milliseconds of runs that ended too fast, oldest first. */
+  /** Epoch milliseconds of overly short runs, oldest first. */
   fastFailsMs: Schema.Array(EpochMs).check(Schema.isMaxLength(fastFailsMax)),
-  /** The optimal window that was announced last, and the time until which no other one is. */
+  /** The optimal window announced last, and the time until which no other one is. */
   advice: Schema.NullOr(Schema.Struct({ optimalUntilMs: EpochMs, quietUntilMs: EpochMs }))
 }).annotate({ identifier: "AgentState" })
 export interface AgentState extends Schema.Schema.Type<typeof AgentState> {}
 
-/** The standing that the views show; of several the first. */
+/** The standing that the views show; of several, the first. */
 export const agentStandings = ["Paused", "Benched", "QuotaExhausted", "Available"] as const
 export type AgentStanding = (typeof agentStandings)[number]
 
@@ -123,7 +123,7 @@ export const AgentSummary = Schema.Struct({
 })
 export interface AgentSummary extends Schema.Schema.Type<typeof AgentSummary> {}
 
-/** `pauseExpires` and `quotaResets`: when the time is over. `restored`: since when a sweep of its items is due. */
+/** `pauseExpires` and `quotaResets`: when that time is over. `restored`: since when a sweep of its items is due. */
 const agentDeadlines = ["pauseExpires", "quotaResets", "restored"] as const
 export type AgentDeadline = (typeof agentDeadlines)[number]
 
@@ -181,11 +181,11 @@ const quotaAdvice = {
 }
 
 /**
- * Reports carry the time at which their fact was seen: a report from before the agent recovered does not bench it
+ * Reports carry the time at which their fact was observed: a report from before the agent recovered does not bench it
  * again.
  */
 const agentCommands = {
-  /** Stops new work only; runs in hand go on. On a paused agent the newer pause replaces the older one. */
+  /** Stops only new work; runs in progress continue. On a paused agent the newer pause replaces the older one. */
   Pause: command("Pause", { reason: PauseReason, pausedBy: Id, expiresAtMs: maybeEpochMs }),
   Resume: command("Resume", { resumedBy: Id, reason: Schema.NullOr(PauseReason) }),
   /** Ends the pause if its time is over. */
@@ -193,7 +193,7 @@ const agentCommands = {
   FailSmoke: command("FailSmoke", smokeFailure),
   /** A probe found the agent fit. */
   PassSmoke: command("PassSmoke", { occurredAtMs: EpochMs }),
-  /** A run ended so fast that the agent cannot have worked. The breaker benches the agent after too many. */
+  /** A run ended so fast that the agent cannot have worked. After too many, the breaker benches the agent. */
   FailFast: command("FailFast", {
     ...fastFailLimit,
     reason: Reason,
@@ -207,7 +207,7 @@ const agentCommands = {
   FailSession: command("FailSession", sessionFailure),
   /** `resetAtMs` null: unknown. */
   HitQuota: command("HitQuota", { occurredAtMs: EpochMs, resetAtMs: maybeEpochMs }),
-  /** The quota is available again. `isForced`: whatever the expected reset was. */
+  /** The quota is available again. `isForced`: regardless of the expected reset. */
   ResetQuota: command("ResetQuota", { isForced: Schema.Boolean }),
   /** Spending is best now. `cooldownMs`: how long no other window is announced after this one. */
   AdviseSpending: command("AdviseSpending", { ...quotaAdvice, cooldownMs: WaitMs })
@@ -233,14 +233,14 @@ const agentFacts = {
     expiresAtMs: Pause.fields.expiresAtMs
   }),
   Resumed: fact("Resumed", { resumedBy: Resume.fields.resumedBy, reason: Resume.fields.reason }),
-  /** `isBenching`: the agent takes no work from now on. Otherwise the report came late and only makes an event. */
+  /** `isBenching`: the agent takes no work from now on. Otherwise the report was late and only makes an event. */
   SmokeFailed: fact("SmokeFailed", { ...smokeFailure, isBenching: Schema.Boolean }),
   SmokeRecovered: fact("SmokeRecovered", {
     benchedAtMs: EpochMs,
     recoveredAtMs: EpochMs,
     by: Schema.Literals(["probe", "operator"])
   }),
-  /** Items that failed in the outage are to be checked. */
+  /** Items that failed in the outage must be checked. */
   Restored: fact("Restored", { ...agentRestore, restoredBy: MaybeText }),
   RestoreSwept: fact("RestoreSwept", { ...agentRestore, requeued: Count, skipped: Count }),
   FailedFast: fact("FailedFast", { occurredAtMs: EpochMs, reason: MaybeText }),

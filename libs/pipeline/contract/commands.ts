@@ -11,7 +11,7 @@ import { ReleaseCommand } from "./release.ts"
 import { WorkItemCommand } from "./work-item/commands.ts"
 
 export const CommandRequest = Schema.Struct({
-  /** A sender that got no answer repeats the same id: asking twice does not act twice. */
+  /** A sender without an answer repeats the same id: asking twice does not act twice. */
   commandId: Schema.String.check(Schema.isBetweenLength(1, 128)),
   id: Id,
   command: Schema.Record(Schema.String, Schema.Unknown)
@@ -30,7 +30,7 @@ export const CommandAnswer = Schema.TaggedUnion({
   /** The entity's state does not allow the command; a repeat is refused too. */
   Refused: { state: Schema.String, reason: Schema.String },
   NotFound: { entity: Schema.String, id: Schema.String },
-  /** Too many commands at once, or the log cannot be written now: ask again. */
+  /** Too many commands at once, or the log cannot be written now: retry. */
   Busy: { retryAfterMs: Count },
   Invalid: { faults: Schema.Array(Fault) }
 }).annotate({ identifier: "CommandAnswer" })
@@ -41,7 +41,7 @@ interface CommandDeclaration {
   readonly schema: Schema.Codec<unknown, unknown>
 }
 
-/** Entities that take commands, by the name in the subject and in LOG. */
+/** Entities that accept commands, by their name in the subject and in LOG. */
 export const commandEntities = {
   workitem: { why: "a work item, by its UUID", schema: WorkItemCommand },
   release: { why: "a release, by its UUID", schema: ReleaseCommand },
@@ -62,7 +62,7 @@ export const decodeCommand = <Entity extends CommandEntity>(
 
 type CommandOf<Entity extends CommandEntity> = (typeof commandEntities)[Entity]["schema"]["Type"]
 
-// Decoders are built on first use: building all of them would slow every start down.
+// Decoders are built on first use: building all of them would slow down every start.
 const decoders = new Map<CommandEntity, BoundedDecoder<unknown>>()
 
 const decoderOf = <Entity extends CommandEntity>(entity: Entity): BoundedDecoder<CommandOf<Entity>> => {

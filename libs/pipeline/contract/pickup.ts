@@ -1,7 +1,7 @@
 /**
- * Pickup: a runner asks on `pickup.next.<agent kind>` for work, and gets one phase of one item or nothing. A repeat
- * with the same `pickupId` gets the same dispatch from every replica; once that dispatch is over, it gets nothing. At
- * work the runner asks on `pickup.held` whether the dispatch is still its own.
+ * Pickup: a runner requests work on `pickup.next.<agent kind>`, and gets one phase of one item or nothing. A repeat
+ * with the same `pickupId` gets the same dispatch from every replica; once that dispatch is over, it gets nothing.
+ * While working, the runner asks on `pickup.held` whether the dispatch is still its own.
  */
 import { Schema } from "effect"
 import { Count, EpochMs, Id, Ordinal, Project, QuestionId, text, Uuid, WorkItem } from "#base"
@@ -25,7 +25,7 @@ const pickupWaitMsMax = 30_000
 const mountsMax = 16
 
 export const PickupQuestion = Schema.Struct({
-  /** The runner chooses a new one for each phase that it asks for; it becomes the dispatch's id. */
+  /** The runner chooses a new one for each phase that it requests; it becomes the dispatch's id. */
   pickupId: Uuid,
   runner: Id,
   /** The agent kind, as in the subject. */
@@ -45,8 +45,8 @@ export const PickupQuestion = Schema.Struct({
 export interface PickupQuestion extends Schema.Schema.Type<typeof PickupQuestion> {}
 
 /**
- * The answer as the operator wrote it, secrets and all, because the runner gets it only once. `text` null: without a
- * reason.
+ * The answer exactly as the operator wrote it, secrets included, because the runner gets it only once. `text` null:
+ * without a reason.
  */
 export const PickupReply = Schema.Struct({
   questionId: QuestionId,
@@ -57,7 +57,7 @@ export interface PickupReply extends Schema.Schema.Type<typeof PickupReply> {}
 
 const maybeSha = Schema.NullOr(text(64))
 
-/** All that a runner needs for one phase of one item. */
+/** Everything a runner needs for one phase of one item. */
 export const PickupDispatch = Schema.TaggedStruct("Dispatch", {
   dispatchId: Id,
   dispatchedAtMs: EpochMs,
@@ -74,7 +74,7 @@ export const PickupDispatch = Schema.TaggedStruct("Dispatch", {
   originCheckWorkItemId: Schema.NullOr(Uuid),
   releaseId: Schema.NullOr(Id),
   settings: WorkItemSettings,
-  /** Replies to the item's questions that are closed now. */
+  /** Replies to the item's questions that are now closed. */
   replies: Schema.Array(PickupReply).check(Schema.isMaxLength(openQuestionsMax + questionsPerReportMax)),
   /** Findings of the audit that led to this rework. */
   findings: Schema.Array(ReportedFinding).check(Schema.isMaxLength(findingsMax)),
@@ -112,7 +112,7 @@ const nothingReasons = [
 export const PickupNothing = Schema.TaggedStruct("Nothing", {
   retryAfterMs: Count,
   /**
-   * `empty`: no item waits for this agent and these phases. `busy`: other runners were quicker, ask again at once.
+   * `empty`: no item waits for this agent and these phases. `busy`: other runners were faster, ask again at once.
    * `over`: the dispatch of this pickup id is over, ask with a new one.
    */
   why: Schema.Literals(nothingReasons),
@@ -128,13 +128,13 @@ export interface HeldQuestion extends Schema.Schema.Type<typeof HeldQuestion> {}
 
 /**
  * A dispatch is over when its item was cancelled, retired, or given to another runner because this one was silent. The
- * runner stops, and its later reports count as cost alone.
+ * runner stops, and its later reports count only as cost.
  */
 export const HeldAnswer = Schema.TaggedUnion({
   Held: {},
   /** `state`: that of the item; null: the item no longer exists. */
   Over: { state: Schema.NullOr(WorkItemStateName) },
-  /** The log cannot be read now: go on, and ask again. */
+  /** The log cannot be read now: continue, and ask again. */
   Busy: { retryAfterMs: Count }
 }).annotate({ identifier: "HeldAnswer" })
 export type HeldAnswer = typeof HeldAnswer.Type

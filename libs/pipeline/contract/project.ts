@@ -1,6 +1,6 @@
 /**
- * A project: its settings, its state, its commands and the facts of its log; and what it has spent. The state says what
- * holds its queue, how its spend stands to its budget, and which stale pull requests were reported. Money is integer
+ * A project: its settings, its state, its commands and the facts of its log; and its spend. The state records what
+ * holds its queue, how its spend compares to its budget, and which stale pull requests were reported. Money is integer
  * micro-USD.
  */
 import { Schema, Struct } from "effect"
@@ -14,20 +14,17 @@ export const budgetMicroUsdMax = 10_000_000_000_000
 export const spendMicroUsdMax = 1_000_000_000_000_000
 export const thresholdPctMax = 1_000
 /**
- * How many stale pull requests are remembered, over all processes; each takes some fifty bytes in every record of the
+ * How many stale pull requests are remembered, over all processes; each takes about fifty bytes in every record of the
  * project.
  */
 export const staleBasesMax = 512
-/** How many processes may report them at the same time: more than the replicas that are ever run. */
+/** How many processes can report them at the same time: more than the replicas ever run. */
 export const staleBaseProcessesMax = 12
 
 const thresholdPct = Ordinal.check(Schema.isLessThanOrEqualTo(thresholdPctMax))
 const cap = Ordinal.check(Schema.isLessThanOrEqualTo(capMax))
 
-/**
- * The settings in which a project's work items differ from the configuration; a setting that is left out is as
- * configured.
- */
+/** The settings in which a project's work items differ from the configuration; an omitted setting is as configured. */
 export const WorkItemOverrides = WorkItemSettings.mapFields(Struct.map(Schema.optionalKey))
 export interface WorkItemOverrides extends Schema.Schema.Type<typeof WorkItemOverrides> {}
 
@@ -39,7 +36,7 @@ const ProjectSettingsFields = Schema.Struct({
   /** Percent of the budget at which spend causes a warning, and at which the queue is paused. */
   warningThresholdPct: thresholdPct,
   hardCapPct: thresholdPct,
-  /** Items that runners have in hand at once, and those of them with one agent; null: any number. */
+  /** Items in progress on runners at once, and how many of them with one agent; null: any number. */
   maxInFlightItems: Schema.NullOr(cap),
   maxInFlightItemsPerAgent: Schema.NullOr(cap),
   workItems: WorkItemOverrides
@@ -91,7 +88,7 @@ export const ProjectState = Schema.Struct({
   ),
   budget: Schema.Struct({
     band: BudgetBand,
-    /** The process that reported the band; null while there was nothing to report. */
+    /** The process that reported the band; null until a report was needed. */
     toldEpoch: Schema.NullOr(Id),
     /** The 30-day spend when the band last changed or was last reported. */
     spendMicroUsd: Count
@@ -131,20 +128,18 @@ export const staleBase = {
   headSha: text(64),
   baseBranch: Branch,
   firstDetectedAtMs: EpochMs,
-  /** The item of the pull request, as it stands; null where it is unknown. */
+  /** The pull request's item in its current state; null if unknown. */
   workItem: Schema.NullOr(WorkItem)
 }
 
-/**
- * `epoch`: the run of the process that asks. A fact that is reported once per run is reported again after a restart.
- */
+/** `epoch`: the run of the asking process. A fact that is reported once per run is reported again after a restart. */
 const projectCommands = {
   Create: command("Create", settings),
-  /** The whole of the settings. */
+  /** All of the settings. */
   UpdateSettings: command("UpdateSettings", settings),
-  /** A pause by hand lasts until it is resumed by hand, whatever the budget does meanwhile. */
+  /** A manual pause lasts until it is resumed manually, whatever the budget does meanwhile. */
   PauseQueue: command("PauseQueue", { reason: PauseReason, pausedBy: Id }),
-  /** Ends the pause by hand; a queue that the budget holds stays paused. */
+  /** Ends the manual pause; a queue held by the budget stays paused. */
   ResumeQueue: command("ResumeQueue", { reason: Schema.NullOr(PauseReason), resumedBy: Id }),
   /** Spend of the last thirty days. */
   SweepSpend: command("SweepSpend", { spendMicroUsd: budgetReading.spendMicroUsd, epoch: Id }),
@@ -160,12 +155,12 @@ const fact = Schema.TaggedStruct
 const bandReading = { ...budgetReading, epoch: Id }
 const { spendMicroUsd } = budgetReading
 
-/** `isFirst`: the queue ran until then. */
+/** `isFirst`: the queue was running until then. */
 const hold = { reason: PauseReason, isFirst: Schema.Boolean }
 
 /**
  * These facts are private: settings, the fall from beyond the hard cap back into the warning band, and the end of a
- * hold while another one stands.
+ * hold while another remains.
  */
 const projectFacts = {
   Created: fact("Created", settings),
@@ -173,7 +168,7 @@ const projectFacts = {
   PausedManually: fact("PausedManually", { ...hold, pausedBy: Id }),
   /** Older logs do not name the cap. */
   PausedAutomatically: fact("PausedAutomatically", { ...hold, cap: Schema.optionalKey(budgetCap) }),
-  /** `isLast`: nothing holds the queue any more. Older logs leave it out: there the budget's hold ended too. */
+  /** `isLast`: nothing holds the queue any more. Older logs omit it: there the budget's hold ended too. */
   ResumedManually: fact("ResumedManually", {
     reason: Schema.NullOr(PauseReason),
     resumedBy: Id,
@@ -185,7 +180,7 @@ const projectFacts = {
   /** Spend is below the hard cap again, but not below the warning threshold. */
   BudgetEased: fact("BudgetEased", { spendMicroUsd, epoch: Id }),
   BudgetRecovered: fact("BudgetRecovered", budgetReading),
-  /** The project has no budget any more. */
+  /** The project no longer has a budget. */
   BudgetRemoved: fact("BudgetRemoved", {}),
   StaleBaseFound: fact("StaleBaseFound", { ...staleBase, epoch: Id })
 }
@@ -207,7 +202,7 @@ export const hourOf = (epochMs: number): number => Math.floor(epochMs / hourMs)
  */
 export const ProjectSpend = Schema.TaggedStruct("ProjectSpend", {
   projectId: Schema.String,
-  /** The last record of LOG that is counted here. */
+  /** The last record of LOG counted here. */
   position: Count,
   /** Hour and micro-USD; only hours with any spend. */
   hours: Schema.Array(Schema.Tuple([Count, Count]))
@@ -215,8 +210,8 @@ export const ProjectSpend = Schema.TaggedStruct("ProjectSpend", {
 export interface ProjectSpend extends Schema.Schema.Type<typeof ProjectSpend> {}
 
 /**
- * The record of LOG up to which everything is counted. Some projects may have a few later records counted, by their own
- * position.
+ * The record of LOG up to which everything is counted. Some projects may already include a few later records, by their
+ * own position.
  */
 export const SpendCursor = Schema.TaggedStruct("SpendCursor", { position: Count })
 export const SpendEntry = Schema.Union([ProjectSpend, SpendCursor])

@@ -1,7 +1,7 @@
 /**
  * A release: its state, its commands and the facts of its log. Operators close, reopen and abandon it; the deep audit
- * reports its iterations; the pipeline reports how linked items end. The number of linked items is bounded, so that the
- * record of a decision stays small.
+ * reports its iterations; the pipeline reports how linked items end. The number of linked items is bounded, so that a
+ * decision's record stays small.
  */
 import { Schema } from "effect"
 import { Count, EpochMs, Id, Ordinal, Project, releaseStates, text, Uuid, WaitMs } from "#base"
@@ -10,7 +10,7 @@ import { AgentName, Branch, instructionsCharactersMax, titleCharactersMax } from
 export const ReleaseStateName = Schema.Literals(releaseStates)
 export type ReleaseStateName = typeof ReleaseStateName.Type
 
-// Each linked item takes some seventy bytes of every record of its release.
+// Each linked item takes about seventy bytes of every record of its release.
 export const releaseItemsMax = 1_000
 /** How many pairs of branches have their conflict remembered at once; a release has one or two. */
 export const syncConflictsMax = 8
@@ -49,14 +49,14 @@ export const ReleaseState = Schema.Struct({
   state: ReleaseStateName,
   createdAtMs: EpochMs,
   updatedAtMs: EpochMs,
-  /** When it reached its present end (published, failed, abandoned); null before one. */
+  /** When it reached its current end (published, failed, abandoned); null before one. */
   endedAtMs: Schema.NullOr(EpochMs),
   items: Schema.Array(ReleaseItem).check(Schema.isMaxLength(releaseItemsMax)),
-  /** The present review, or the last one; null before the first. */
+  /** The current review, or the last one; null before the first. */
   deepAudit: Schema.NullOr(ReleaseDeepAudit),
   mergeSha: Schema.NullOr(text(64)),
   forgeReleaseUrl: Schema.NullOr(text(1_000)),
-  /** Conflicts that were reported, each with the time before which it is not reported again. */
+  /** Reported conflicts, each with the time before which it is not reported again. */
   syncConflicts: Schema.Array(
     Schema.Struct({ sourceBranch: Branch, targetBranch: Branch, notBeforeMs: EpochMs })
   ).check(Schema.isMaxLength(syncConflictsMax))
@@ -83,7 +83,7 @@ export const ReleaseSummary = Schema.Struct({
 })
 export interface ReleaseSummary extends Schema.Schema.Type<typeof ReleaseSummary> {}
 
-/** The deadlines of a release's row: `ended` when it reached an end that stays. */
+/** The deadlines of a release's row: `ended` when it reached a permanent end. */
 const releaseDeadlines = ["ended"] as const
 export type ReleaseDeadline = (typeof releaseDeadlines)[number]
 
@@ -102,20 +102,20 @@ export interface ReleaseRemediation extends Schema.Schema.Type<typeof ReleaseRem
 /** A command carries the ids of the items that it may create. */
 const releaseCommands = {
   Create: command("Create", releaseOrigin),
-  /** An item was created that names this release. An item that is already linked changes nothing. */
+  /** An item was created that names this release. No effect if it is already linked. */
   AddWorkItem: command("AddWorkItem", { workItemId: Uuid, title: text(titleCharactersMax) }),
-  /** An item that is not linked changes nothing. */
+  /** No effect on an item that is not linked. */
   EndWorkItem: command("EndWorkItem", {
     workItemId: Uuid,
     outcome: Schema.Literals(["done", "failed", "cancelled"])
   }),
-  /** An item that had ended is in the pipeline again: resumed, queued again, delegated. */
+  /** An ended item is in the pipeline again: resumed, requeued, delegated. */
   ReturnWorkItem: command("ReturnWorkItem", { workItemId: Uuid }),
   Close: command("Close", { reason }),
   BeginDeepAudit: command("BeginDeepAudit", { auditId: Id, maxIterations: Schema.NullOr(Ordinal) }),
   /**
-   * `auditId` null: the audit in progress. `remediation`: dispatched where findings block and another iteration is
-   * allowed; null: none is wanted.
+   * `auditId` null: the audit in progress. `remediation`: dispatched when findings block and another iteration is
+   * allowed; null: not wanted.
    */
   CompleteAuditIteration: command("CompleteAuditIteration", {
     auditId: Schema.NullOr(Id),
@@ -135,7 +135,7 @@ const releaseCommands = {
     targetBranch: Branch,
     sweepIntervalMs: WaitMs
   }),
-  /** Removes the release if it ended for good no later than that. */
+  /** Removes the release if it ended permanently no later than that. */
   Retire: command("Retire", { endedBeforeMs: EpochMs })
 }
 
@@ -148,13 +148,13 @@ const fact = Schema.TaggedStruct
 const { Abandon, AddWorkItem, Close, Publish, Reopen } = releaseCommands
 
 /**
- * After a `RemediationDispatched`, followers of the log create the item. The end of an item is private; all else
+ * After a `RemediationDispatched`, followers of the log create the item. The end of an item is private; everything else
  * becomes an event.
  */
 const releaseFacts = {
   Created: fact("Created", releaseOrigin),
   WorkItemAdded: fact("WorkItemAdded", { workItemId: Uuid, title: AddWorkItem.fields.title }),
-  /** How a linked item stands now. */
+  /** A linked item's current outcome. */
   WorkItemStood: fact("WorkItemStood", ReleaseItem.fields),
   Closed: fact("Closed", { reason: Close.fields.reason }),
   /** The release is closed, and items that are linked to it failed or were cancelled. */

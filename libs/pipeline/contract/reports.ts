@@ -1,6 +1,7 @@
 /**
- * Every report that internal services and runners may publish on `reports.<kind>`, as data: what it says, which entity
- * it concerns, and its exact shape. Decoding names all faults with their paths. Unknown fields pass, as additive.
+ * Every report that internal services and runners can publish on `reports.<kind>`, as data: what it reports, which
+ * entity it concerns, and its exact shape. Decoding lists all faults with their paths. Unknown fields pass, as
+ * additive.
  */
 import { Result, Schema } from "effect"
 import {
@@ -24,7 +25,7 @@ import { AgentName, Branch, errorCharactersMax } from "./work-item/state.ts"
 
 /** A report's declaration: decoding, documents, examples, `publish` and handlers are made from it. */
 export interface ReportDeclaration<S extends Schema.Codec<unknown, unknown> = Schema.Codec<unknown, unknown>> {
-  /** What has happened according to the report, as the end of "says that ...". */
+  /** What the report says has happened, as the end of "says that ...". */
   readonly why: string
   /** The entity whose actor the report concerns; `fleet`: no actor, the report only becomes an event. */
   readonly about: "workitem" | "agent" | "project" | "release" | "fleet"
@@ -32,8 +33,8 @@ export interface ReportDeclaration<S extends Schema.Codec<unknown, unknown> = Sc
 }
 
 /**
- * `reportId` becomes the id of the command that follows, so that a report that is published twice changes nothing the
- * second time. `atMs` is the reporter's clock: shown, never decided on.
+ * `reportId` becomes the id of the resulting command, so that a report published twice changes nothing the second time.
+ * `atMs` is the reporter's clock: shown, never decided on.
  */
 const reportHead = { reportId: Uuid, atMs: EpochMs }
 
@@ -55,8 +56,8 @@ const item = <S extends ReportDeclaration["schema"]>(why: string, schema: S) =>
 const of = workItemReports
 
 /**
- * Reports of runners on the items that they have in hand: the work item's own shapes with the head of all reports.
- * Texts come as people and agents wrote them; pipeline-api removes secrets before it passes them on.
+ * Runners' reports on the items they work on: the work item's own shapes with the head of all reports. Texts are as
+ * people and agents wrote them; pipeline-api removes secrets before passing them on.
  */
 const runnerReports = {
   progress: item("a runner is alive and at its item, and what that has cost since", withHead(of.progress)),
@@ -118,10 +119,10 @@ const fleetReportSchemas = {
     workItemId: Schema.NullOr(Uuid),
     /** Such as `auth`, `timeout` or `no token`; null when the test passed or the cause is unknown. */
     reason: Schema.NullOr(text(agentReasonCharactersMax)),
-    /** Without meaning when the test passed. */
+    /** Meaningless when the test passed. */
     category: SmokeCategory,
     occurredAtMs: EpochMs,
-    /** The run of the process that tested, so that each run reports once; null: unknown. */
+    /** The run of the testing process, so that each run reports once; null: unknown. */
     epoch: Schema.NullOr(Id)
   }),
   quotaForecast: reportOf("quota-forecast", {
@@ -133,7 +134,7 @@ const fleetReportSchemas = {
     predictedNaturalResetMs: maybeMs,
     nextCreditExpiresAtMs: maybeMs,
     nextCreditIsEstimated: Schema.Boolean,
-    /** The window in which spending a credit is best; null: there is none. */
+    /** The window in which spending a credit is best; null: none. */
     optimalFromMs: maybeMs,
     optimalUntilMs: maybeMs,
     decisionDeadlineMs: maybeMs
@@ -159,8 +160,7 @@ const fleetReportSchemas = {
 }
 
 /**
- * Reports on agents, their sandboxes and hosts, by runners and by services that test credentials or look after
- * sandboxes.
+ * Reports on agents, their sandboxes and hosts, by runners and by services that test credentials or manage sandboxes.
  */
 const fleetReports = {
   "smoke-result": declare("the credentials of an agent were tested", "agent", fleetReportSchemas.smokeResult),
@@ -212,7 +212,7 @@ const releaseReportSchemas = {
   }),
   /**
    * Without blocking findings the audit passed; with blocking findings in the last iteration the release fails.
-   * `remediation`: the item that is to fix them; null: none is wanted.
+   * `remediation`: the item to fix them; null: not wanted.
    */
   deepAuditIterationEnded: reportOf("release-deep-audit-iteration-ended", {
     ...release,
@@ -273,12 +273,12 @@ const releaseReports = {
   )
 } as const
 
-/** Every report by its kind, as it stands in the subject and in the report. */
+/** Every report by its kind, as named in the subject and in the report. */
 export const reportKinds = { ...runnerReports, ...fleetReports, ...releaseReports } as const
 export type ReportKind = keyof typeof reportKinds
 /** A report of that kind, or of any. Its head: `kind`, `reportId` (UUID), `atMs`. */
 export type Report<Kind extends ReportKind = ReportKind> = (typeof reportKinds)[Kind]["schema"]["Type"]
-/** A runner's report on an item: the work item's own command takes it as it is, once secrets are removed. */
+/** A runner's report on an item: the work item's own command takes it unchanged, once secrets are removed. */
 export type RunnerReport = Report<keyof typeof runnerReports>
 
 export const isReportKind = (kind: string): kind is ReportKind => Object.hasOwn(reportKinds, kind)
@@ -286,7 +286,7 @@ export const isRunnerReport = (report: Report): report is RunnerReport => Object
 
 const decoders = new Map<ReportKind, BoundedDecoder<unknown>>()
 
-// Decoders are built on first use: building all of them would slow every start down.
+// Decoders are built on first use: building all of them would slow down every start.
 const decoderOf = (kind: ReportKind): BoundedDecoder<unknown> => {
   const made = decoders.get(kind)
   if (made !== undefined) return made
@@ -305,12 +305,12 @@ export const decodeReport = (kind: string, input: unknown): Result.Result<Report
   })
 }
 
-/** The last forecast of an agent's quota, as it stands in KV `forecasts` under the agent's name. */
+/** The last forecast of an agent's quota, as stored in KV `forecasts` under the agent's name. */
 export const QuotaForecast = fleetReports["quota-forecast"].schema
 export type QuotaForecast = typeof QuotaForecast.Type
 
 export const forecastKey = (agent: string): string => encodeToken(agent)
 
-/** An example of that kind of report; undefined for an unknown kind. Its ids name nothing that exists. */
+/** An example of that kind of report; undefined for an unknown kind. Its ids refer to nothing that exists. */
 export const exampleReport = (kind: string): Report | undefined =>
   isReportKind(kind) ? (exampleValue(reportKinds[kind].schema) as Report) : undefined

@@ -1,6 +1,6 @@
 /**
- * A project's budget. The spend of thirty days lies in the normal band, beyond the warning threshold, or beyond the
- * hard cap, which pauses the queue. Each move between bands makes one event. The first sweep of a new sweeper process
+ * A project's budget. The spend of thirty days is in the normal band, beyond the warning threshold, or beyond the hard
+ * cap, which pauses the queue. Each move between bands makes one event. The first sweep of a new sweeper process
  * repeats the event of the band, but does not pause again. A fall from beyond the cap to the warning band makes no
  * event: the queue stays paused until spend has recovered, or until an operator raises the cap beyond it.
  */
@@ -111,7 +111,7 @@ const releasedByRaise = (project: ProjectState, budget: Budget, band: BudgetBand
     : []
 }
 
-/** Without a budget nothing is exceeded, and the budget holds nothing. */
+/** Without a budget nothing is exceeded, and the budget's hold ends. */
 export const budgetRemoved = (project: ProjectState): ReadonlyArray<ProjectFact> => [
   ...(project.budget.band === "normal" ? [] : [{ _tag: "BudgetRemoved" as const }]),
   ...releasedByBudget(project, "the project has no budget any more")

@@ -1,7 +1,7 @@
 /**
  * An operator, the budget, or both hold a project's queue; it runs while neither does. Each hold ends with its own
  * cause: an operator's when one resumes the queue, the budget's when spend has recovered or the budget was raised
- * beyond it or taken away. Each new hold makes an event, and so does the end of each, with what still holds the queue.
+ * beyond it or removed. Each new hold makes an event, and so does the end of each, with what still holds the queue.
  */
 import { type Hold, isoTime } from "#base"
 import type { ProjectFact, ProjectFactOf, ProjectState } from "#pipeline/contract"
@@ -50,7 +50,7 @@ const holdOf = (
 export const isQueuePaused = ({ manualPause, automaticPause }: Held): boolean =>
   manualPause !== null || automaticPause !== null
 
-/** The budget's hold, unless the queue has it already. */
+/** The budget's hold, unless it already holds the queue. */
 export const heldByBudget = (project: Held, reason: string, cap: Cap): ReadonlyArray<ProjectFact> =>
   project.automaticPause === null
     ? [{ _tag: "PausedAutomatically", reason, isFirst: project.manualPause === null, cap }]

@@ -1,10 +1,10 @@
 /**
- * The project actor: settings, the holds on its queue, its budget, and its stale pull requests; its events; and its
- * row for lists and sweeps.
+ * The project actor: settings, the holds on its queue, its budget, and its stale pull requests; its events; and its row
+ * for lists and sweeps.
  *
  * Pull requests whose base has moved on without them. Each head makes one event in each run of a sweeping process,
- * however many processes look at once. The project remembers the heads up to a bound; beyond it the oldest may be
- * reported again, which receivers must bear anyway.
+ * however many processes check at once. The project remembers the heads up to a bound; beyond it the oldest can be
+ * reported again, which receivers must tolerate anyway.
  */
 import { Equal, Result, Schema } from "effect"
 import {
@@ -203,23 +203,23 @@ const summaryOf = ({ settings, manualPause, automaticPause, budget }: ProjectSta
 })
 
 /**
- * A project's settings for its items: the settings of one item's run, and how many items runners may have in hand at
- * once. Pickup asks before it gives an item out. An item beyond a cap is put off, and its own event says so. The
- * configured settings, overridden by the project's own.
+ * A project's settings for its items: the settings of one item's run, and how many items can be in progress on runners
+ * at once. Pickup checks before it gives an item out. An item beyond a cap is put off, and its own event reports that.
+ * The configured settings, overridden by the project's own.
  */
 export const workItemSettingsOf = (
   { workItems }: Pick<ProjectSettings, "workItems">,
   configured: WorkItemSettings
 ): WorkItemSettings => ({ ...configured, ...workItems })
 
-/** Items of the project that runners have in hand: all of them, and those with that agent. */
+/** The project's items in progress on runners: all of them, and those with that agent. */
 export interface InFlight {
   readonly agent: string
   readonly items: number
   readonly itemsOfAgent: number
 }
 
-/** The cap that puts the item off; undefined if the item may be given out. */
+/** The cap that puts the item off; undefined if the item can be given out. */
 export const capDeferral = (
   { maxInFlightItems, maxInFlightItemsPerAgent }: ProjectSettings,
   { agent, items, itemsOfAgent }: InFlight,

@@ -1,10 +1,10 @@
 /**
- * The events of a release. The envelope carries the release in place of a work item. Details that the specification
- * leaves open stay so: counts of the linked items where the release changes its state, ids where somebody has to look
+ * The events of a release. The envelope carries the release instead of a work item. Details that the specification
+ * leaves open stay so: counts of the linked items where the release changes its state, ids where an operator must look
  * at an item, the reason that an operator gave.
  *
- * The work items linked to a release, and how each of them stands. Their number is bounded; an item that is not
- * linked changes nothing.
+ * The work items linked to a release, and the outcome of each. Their number is bounded; an item that is not linked
+ * changes nothing.
  */
 import type { DecisionContext, EventDraft } from "#actors/definition"
 import {

@@ -1,7 +1,7 @@
 /**
- * The release actor: a collection of work items that is closed, reviewed in depth and published as one. A command
- * meets the table of states first, then its own guards. Items may still fail after the release was closed. Each
- * failure makes one event, and a second one only after the item failed anew.
+ * The release actor: a collection of work items that is closed, reviewed in depth and published as one. A command is
+ * checked against the table of states first, then its own guards. Items can still fail after the release was closed.
+ * Each failure makes one event, and a second one only after the item failed again.
  */
 import { Result, Schema } from "effect"
 import {
@@ -124,9 +124,9 @@ const deciders: Deciders = {
       : refused(release, "it has not ended long enough ago")
 }
 
-// The deep audit. A blocking iteration asks for an item that fixes the findings, while another iteration is allowed;
-// otherwise it fails the release. Iterations that were counted before, and those of a review that is over, come late
-// and change nothing.
+// The deep audit. A blocking iteration requests an item to fix the findings, while another iteration is allowed;
+// otherwise it fails the release. Iterations already counted, and those of a finished review, are late and change
+// nothing.
 
 type Completed = ReleaseCommandOf<"CompleteAuditIteration">
 
@@ -256,7 +256,7 @@ export const releaseProjection: Projection<ReleaseState | null> = {
         }
 }
 
-// A failed release may be reopened, so it is never retired.
+// A failed release can be reopened, so it is never retired.
 const deadlinesOf = ({ state, endedAtMs }: ReleaseState): Readonly<Partial<Record<ReleaseDeadline, number>>> =>
   endedAtMs !== null && releaseTransitions[state].Retire !== undefined ? { ended: endedAtMs } : {}
 
@@ -277,7 +277,7 @@ const summaryOf = (release: ReleaseState): ReleaseSummary => ({
 export type ReleaseInput = Exclude<ReleaseCommandTag, "Create">
 type Row = Partial<Record<ReleaseInput, ReadonlyArray<ReleaseStateName>>>
 
-/** Linked items reach their ends whatever becomes of the release. */
+/** Linked items reach their ends regardless of the release. */
 const items = (state: ReleaseStateName) => ({ EndWorkItem: [state], ReturnWorkItem: [state] }) satisfies Row
 /** The release's branch stays in step with its target until the release is over. */
 const synced = (state: ReleaseStateName) => ({ ...items(state), ReportSyncConflict: [state] }) satisfies Row
@@ -311,5 +311,5 @@ const refusals: Record<ReleaseInput, string> = {
   Retire: "only a release that is over can be retired"
 }
 
-/** Why a state does not take a command, in words for its sender. */
+/** Why a state does not accept a command, in words for its sender. */
 export const refusalOf = (input: ReleaseInput): string => refusals[input]

@@ -22,7 +22,7 @@ export type Decision = Result.Result<ReadonlyArray<WorkItemFact>, Refusal>
 
 /** Commands on an existing item; reports have their own kinds. */
 type CommandInput = Exclude<WorkItemCommandTag, "Create" | "Report">
-/** Reports that only the dispatch in hand can make. */
+/** Reports that only the current dispatch can make. */
 type InHandKind = Exclude<WorkItemReportKind, "questions-asked" | "suggestions-made" | "recheck-completed">
 export type Input = CommandInput | WorkItemReportKind
 
@@ -31,7 +31,7 @@ export interface ReportContext extends DecisionContext {
   readonly jitter: number
   readonly freshWorkItemId: string
 }
-/** The report is of the dispatch in hand. */
+/** The report belongs to the current dispatch. */
 export interface InHandContext extends ReportContext {
   readonly dispatch: WorkItemDispatch
 }
@@ -78,9 +78,9 @@ export type EventsByFact = {
 /** One topic in the life of an item. The actor is all of them together. */
 export interface Concern {
   readonly commands?: Partial<CommandDeciders>
-  /** Reports that only the dispatch in hand can make. */
+  /** Reports that only the current dispatch can make. */
   readonly reports?: Partial<InHandDeciders>
-  /** Reports that may come from elsewhere too. */
+  /** Reports that can come from elsewhere too. */
   readonly asides?: Partial<AsideDeciders>
   readonly evolve: Partial<Evolvers>
   readonly events: Partial<EventsByFact>
@@ -88,7 +88,7 @@ export interface Concern {
 
 export const decided = (...facts: ReadonlyArray<WorkItemFact>): Decision => Result.succeed(facts)
 
-/** The decision on a command that comes late, or again: it changes nothing. */
+/** The decision on a late or repeated command: it changes nothing. */
 export const nothing: Decision = Result.succeed([])
 
 export const refused = (item: WorkItemState, reason: string): Decision =>
@@ -102,8 +102,8 @@ const microUsdPerUsd = 1_000_000
 type Details = Readonly<Record<string, unknown>> | null
 
 /**
- * An event about the item, made from the state after the fact. Money leaves as US dollars. Where no cost is known there
- * is no usage block at all, because a receiver would read zero as a cost of zero.
+ * An event about the item, made from the state after the fact. Money is published in US dollars. Where no cost is known
+ * the usage block is omitted, because a receiver would read zero as a cost of zero.
  */
 export const itemEvent = (
   item: WorkItemState,

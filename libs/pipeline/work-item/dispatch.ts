@@ -1,9 +1,9 @@
 /**
  * A runner takes a phase: only the one that the item is ready for, and only when no other runner has it. The settings
- * of that moment hold until the next dispatch. A runner at work reports progress. The item records it no finer than
+ * of that moment hold until the next dispatch. A working runner reports progress. The item records it no finer than
  * watchdogs need, because each time is a record.
  *
- * A project's budget, a full disk or the provider of sandboxes may put work off. The item stays ready, or becomes ready
+ * A project's budget, a full disk or the provider of sandboxes can put work off. The item stays ready, or becomes ready
  * again when its launch was refused, and no runner takes it before the suggested time.
  */
 import { isoTime } from "#base"
@@ -70,7 +70,7 @@ export const dispatching = {
         case "work":
           return [tell("work_item.working"), started()]
         case "rework":
-          // The blocking audit made the event already; it comes again only if the item has left that state since.
+          // The blocking audit already made the event; it is repeated only if the item has left that state since.
           return from === "Reworking" ? [started()] : [tell("work_item.reworking"), started()]
         case "audit":
           return [tell("work_item.auditing"), tell("audit.started", { ...of, auditorsScheduled: auditors })]
@@ -99,7 +99,7 @@ export const dispatching = {
 const progressGrainMsMax = 10_000
 
 /**
- * The grain of recorded progress. A runner that reports every `everyMs` never looks silent for `timeoutMs`, whatever
+ * The grain of recorded progress. A runner that reports every `everyMs` never appears silent for `timeoutMs`, whatever
  * the two are.
  */
 export const progressGrainMs = (everyMs: number, timeoutMs: number): number =>

@@ -1,10 +1,10 @@
 /**
- * How an item fails for good, and what may follow at once. Refused credentials fail the item too; the agent's own actor
+ * How an item fails for good, and what can follow at once. Refused credentials fail the item too; the agent's own actor
  * reports the agent.
  *
- * Delegation hands the item to somebody more able. An operator delegates it, or the item delegates itself when its
+ * Delegation hands the item to a more capable agent. An operator delegates it, or the item delegates itself when its
  * audit does not converge or when it has failed for good too often. An item delegates itself only once, so that two
- * ways of failing cannot pass it to and fro without end. Iterations are numbered anew after it.
+ * ways of failing cannot pass it back and forth forever. Iterations are renumbered after it.
  */
 import {
   errorCharactersMax,
@@ -76,7 +76,7 @@ export const failures = {
 
 type Trigger = WorkItemFactOf<"Delegated">["trigger"]
 
-/** The facts of an unrecoverable failure of the item as it stands. */
+/** The facts of an unrecoverable failure in the item's current state. */
 export const failing = (item: WorkItemState, error: string, failureKind: FailureKind): ReadonlyArray<WorkItemFact> => {
   const agent = item.dispatch?.agent ?? null
   const failed = { _tag: "Failed", error: error.slice(0, errorCharactersMax), failureKind, agent } as const

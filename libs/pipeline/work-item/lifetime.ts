@@ -1,7 +1,7 @@
 /**
- * How an item begins, stops, goes on, and leaves. The cancel event of an item that a runner has, or that waits for
- * one, carries details only if the caller gave some; from any other state it always does. A resumed item takes up the
- * phase it was interrupted in, and begins anew if none is known. An item that ended long enough ago is retired.
+ * How an item begins, stops, resumes, and leaves. The cancel event of an item that a runner has, or that waits for one,
+ * carries details only if the caller gave some; from any other state it always does. A resumed item continues with the
+ * phase it was interrupted in, and starts over if none is known. An item that ended long enough ago is retired.
  */
 import { Result } from "effect"
 import { type DecisionContext, Refusal } from "#actors/definition"
@@ -25,7 +25,7 @@ export const lifetime = {
   },
   evolve: {
     Retired: () => ({}),
-    // Its questions need no answer any more; the phase is kept to be resumed.
+    // Its questions no longer need an answer; the phase is kept for resuming.
     Cancelled: (_item, _fact, { atMs }) => ({
       ...standing("Cancelled"),
       endedAtMs: atMs,

@@ -1,12 +1,12 @@
 /**
- * From an audited branch to upstream. A merge into the base branch succeeds, fails, or meets a conflict, which is a
- * concern of its own. A failed push is tried again after a wait, as often as the project allows, the first try
- * included. A hosted forge may make a pull request of it, which is merged only where the project says so.
+ * From an audited branch to upstream. A merge into the base branch succeeds, fails, or hits a conflict, which is a
+ * concern of its own. A failed push is retried after a wait, as often as the project allows, the first try included. A
+ * hosted forge can make a pull request of it, which is merged only if the project says so.
  *
  * Conflict rework: rebase, let an agent resolve, then merge or push again. A merge in conflict leads there, and so does
  * a pull request whose base has moved on, whatever the item is doing. The project limits how often. Beyond the limit
- * the item ends; it also ends when host verification or the scope fence rejects a resolution. Neither the way in nor
- * the way out has an event: the next phase has its own.
+ * the item ends; it also ends when host verification or the scope fence rejects a resolution. Neither entering nor
+ * leaving has an event: the next phase has its own.
  */
 import {
   staleHeadsMax,
@@ -180,7 +180,7 @@ const leftBehind = (item: WorkItemState, headSha: string): Decision =>
     headSha
   })
 
-/** The rework of a head that was reported while the item was busy, now that the item is free. */
+/** The rework of a head that was reported while the item was busy, now that it is free. */
 export const overdue = (item: WorkItemState): Decision => {
   const head = dueHead(item, attemptsLeft(item))
   return head === undefined ? nothing : leftBehind(item, head)
@@ -198,10 +198,9 @@ const unaudited: ReadonlySet<WorkItemPhase | null> = new Set<WorkItemPhase>(["wo
 const interrupted = ({ phase }: WorkItemState): Pick<WorkItemState, "interruptedPhase"> =>
   phase === "conflict-rework" ? {} : { interruptedPhase: unaudited.has(phase) ? phase : null }
 
-// Stale heads: commits of the item's pull request whose base has moved on. A head that is reported while a runner has
-// the item, or while the item waits for something, is remembered until the item is free. No head is acted on twice,
-// however often it is reported. Heads that the work branch has moved past, and those of a closed pull request, are
-// dropped.
+// Stale heads: commits of the item's pull request whose base has moved on. A head reported while a runner has the item,
+// or while the item waits for something, is remembered until the item is free. No head is acted on twice, however often
+// it is reported. Heads that the work branch has moved past, and those of a closed pull request, are dropped.
 
 type StaleHeads = Pick<WorkItemState, "staleHeads">
 
@@ -211,7 +210,7 @@ const isSame = (one: string, other: string) => {
   return left.startsWith(right) || right.startsWith(left)
 }
 
-/** The heads of the item's present pull request. */
+/** The heads of the item's current pull request. */
 const ofItsOwn = ({ staleHeads, pullRequest }: WorkItemState) =>
   staleHeads?.pullRequestNumber === pullRequest?.number ? staleHeads : undefined
 
@@ -232,7 +231,7 @@ const isInTheWay = ({ state, phase, dispatch }: WorkItemState): boolean =>
   state === "Cancelled" ||
   (state === "ConflictRework" && phase === "conflict-rework")
 
-/** The head to act on now, if there is one. `mayAct`: an item that has ended may still be reworked. */
+/** The head to act on now, if any. `mayAct`: an ended item can still be reworked. */
 const dueHead = (item: WorkItemState, mayAct: boolean): string | undefined => {
   const { state, pullRequest } = item
   if (pullRequest === null || pullRequest.mergedSha !== null || isInTheWay(item)) return undefined
@@ -249,7 +248,7 @@ const withHead = (item: WorkItemState, headSha: string, isAwaited: boolean): Sta
   return { staleHeads: { pullRequestNumber: pullRequest.number, told, isAwaited } }
 }
 
-/** The work branch stands on that commit now, so every other stale head is over. Null: the commit is unknown. */
+/** The work branch is now at that commit, so every other stale head is obsolete. Null: the commit is unknown. */
 export const movedTo = (item: WorkItemState, headSha: string | null): StaleHeads => {
   const waiting = awaited(item)
   if (waiting === undefined || item.staleHeads === undefined) return {}
@@ -257,7 +256,7 @@ export const movedTo = (item: WorkItemState, headSha: string | null): StaleHeads
   return isSame(waiting, headSha) ? {} : { staleHeads: { ...item.staleHeads, isAwaited: false } }
 }
 
-/** Forgets the head, so that it may be reported anew. */
+/** Forgets the head, so that it can be reported again. */
 const forgotten = (
   { staleHeads }: WorkItemState,
   { headSha }: Pick<WorkItemFactOf<"StaleHeadForgotten">, "headSha">

@@ -1,11 +1,11 @@
 /**
  * An agent's questions and suggestions to the operator. Their texts arrive here without secrets.
  *
- * A new question parks the item; further questions of a parked item only make events; a repeated one is ignored. After
+ * A new question parks the item; further questions of a parked item only make events; a repeated one is ignored. Once
  * the last open one is answered or dismissed, the item waits for a runner of its earlier phase.
  *
- * A suggestion changes nothing. Its event leaves out the rationale, which stays in the log. Its id is the item's id and
- * a number, so that the id alone finds the item.
+ * A suggestion changes nothing. Its event omits the rationale, which stays in the log. Its id is the item's id and a
+ * number, so that the id alone finds the item.
  */
 import {
   openQuestionsMax,
@@ -68,7 +68,7 @@ export const questions = {
       itemEvent(item, context, { event: "work_item.question_asked", details: question })
     ],
     QuestionAnswered: (item, { questionId, answer }, context) => [
-      // The event has a field for who answered, and it is always null.
+      // The event has a field for the answerer, which is always null.
       itemEvent(item, context, {
         event: "work_item.question_answered",
         details: {

@@ -1,7 +1,7 @@
 /**
  * Crashes and shutdowns. A dead worker's item goes back to the state in which its phase waits for a runner; at a phase
  * boundary it stays where it is. Every crash costs an attempt and makes an event, even the one after which the item is
- * given up. An orderly shutdown of a host costs none: the item goes back, and its iterations are numbered anew.
+ * abandoned. An orderly shutdown of a host costs none: the item goes back, and its iterations are renumbered.
  */
 import type { WorkItemFactOf, WorkItemState } from "#pipeline/contract"
 import { type Concern, decided, type Decision, itemEvent, nothing, silent } from "./concern.ts"
@@ -12,7 +12,7 @@ export const recovery = {
     Recover: (item, { reason, dispatchId }) => {
       // The dead worker's dispatch is already over.
       if (dispatchId !== null && dispatchId !== item.dispatch?.dispatchId) return nothing
-      // An item that waits for its delegation may wait for people.
+      // An item that waits for its delegation can be waiting for people.
       if (item.state === "Delegated" && item.dispatch === null) return nothing
       return recovering(item, reason)
     }

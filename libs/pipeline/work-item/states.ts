@@ -1,11 +1,11 @@
 /**
  * The states of a work item. Each phase has a state in which the item waits for a runner and one in which a runner has
- * it; three states are both at once, and the dispatch tells whether a runner has the item.
+ * it; three states are both at once, and the dispatch shows whether a runner has the item.
  *
- * `transitions` is the life of an item as one table: for every state, which inputs it takes (commands by name, reports
- * by kind) and which states they may lead to. An input that leads nowhere (`[]`) is taken and changes nothing; one that
- * is not listed is refused. Reports of a dispatch that is over never get here. The concerns hold all guards beyond the
- * state.
+ * `transitions` is the life of an item as one table: for every state, which inputs it accepts (commands by name,
+ * reports by kind) and which states they can lead to. An input that leads nowhere (`[]`) is accepted and changes
+ * nothing; one that is not listed is refused. Reports of a finished dispatch never get here. The concerns hold all
+ * guards beyond the state.
  */
 import type { WorkItemDispatch, WorkItemPhase, WorkItemState, WorkItemStateName } from "#pipeline/contract"
 import type { Input } from "./concern.ts"
@@ -33,7 +33,7 @@ export const activeState: Record<WorkItemPhase, WorkItemStateName> = {
 
 const readyStates: ReadonlySet<WorkItemStateName> = new Set(Object.values(readyState))
 
-/** A runner may take the item's phase. */
+/** A runner can take the item's phase. */
 export const isReady = (item: WorkItemState) => item.dispatch === null && readyStates.has(item.state)
 
 const endStates: ReadonlySet<WorkItemStateName> = new Set([
@@ -59,7 +59,7 @@ const parkedStates: ReadonlySet<WorkItemStateName> = new Set([
 export const isParked = (state: WorkItemStateName) => parkedStates.has(state)
 
 /**
- * The iteration of a phase in its run. Audits count when they end, so the iteration in work, and its audit, is the
+ * The iteration of a phase in its run. Audits count when they end, so the iteration in progress, and its audit, is the
  * next. A phase after the last audit belongs to the iteration that passed it.
  */
 export const iterationOf = (item: WorkItemState, phase: WorkItemPhase | null): number =>
@@ -73,10 +73,10 @@ export const readyFor = (phase: WorkItemPhase) => ({ state: readyState[phase], p
 /** The item without a runner, in a state that keeps the phase. */
 export const standing = (state: WorkItemStateName) => ({ state, dispatch: null })
 
-/** The phase in hand, or else the kept one. */
+/** The phase in progress, otherwise the kept one. */
 export const phaseOf = (item: WorkItemState): WorkItemPhase => item.dispatch?.phase ?? item.phase ?? "work"
 
-/** The agent that has the phase; if none has, the one that is to take it. */
+/** The agent that has the phase; otherwise the one that is to take it. */
 export const agentOf = (item: WorkItemState, dispatch: WorkItemDispatch | null = item.dispatch) => ({
   fromAgent: dispatch?.agent ?? item.agent,
   fromModel: dispatch?.model ?? null
@@ -84,7 +84,7 @@ export const agentOf = (item: WorkItemState, dispatch: WorkItemDispatch | null =
 
 type Row = Partial<Record<Input, ReadonlyArray<WorkItemStateName>>>
 
-// Where the project wants it, a failure for good becomes a delegation at once.
+// If the project wants it, a permanent failure becomes a delegation at once.
 const failed = ["Failed", "Delegated"] as const
 const abandoned = "AbandonedAfterRecoveryAttempts"
 const unresolved = "MergeConflictResolutionFailed"
@@ -99,13 +99,10 @@ export const whenLeftBehind: ReadonlyArray<WorkItemStateName> = ["ConflictRework
 const mindful = (state: WorkItemStateName) =>
   ({ RouteToConflictRework: [state], ForgetStaleHead: [state] }) satisfies Row
 
-/**
- * Inputs of every state that can still go somewhere. `AgentResumed` also reaches items that no longer wait for an
- * agent.
- */
+/** Inputs of every state that is not final. `AgentResumed` also reaches items that no longer wait for an agent. */
 const alive = (state: WorkItemStateName) =>
   ({ ...mindful(state), Cancel: ["Cancelled"], Delegate: ["Delegated"], AgentResumed: [] }) satisfies Row
-/** Nothing is left to do except to retire the item. */
+/** Nothing is left except to retire the item. */
 const ended = (state: WorkItemStateName) => ({ ForgetStaleHead: [], Retire: [state] }) satisfies Row
 
 /** A runner has the item; `back` is where its phase waits for a runner. A repeated question is ignored. */
@@ -131,7 +128,9 @@ const inHand = (state: WorkItemStateName, back: WorkItemStateName, preempted: Wo
 const reworkable = (state: WorkItemStateName) =>
   ({ ...ended(state), ForgetStaleHead: [state], RouteToConflictRework: ["ConflictRework"] }) satisfies Row
 
-/** The item waits for a runner. At a phase boundary it may be handed back to itself; the queue is no such boundary. */
+/**
+ * The item waits for a runner. At a phase boundary it can be handed back to itself; the queue is not such a boundary.
+ */
 const ready = (state: WorkItemStateName) =>
   ({
     ...alive(state),
@@ -141,7 +140,7 @@ const ready = (state: WorkItemStateName) =>
     RouteToConflictRework: whenLeftBehind
   }) satisfies Row
 
-/** The states in which an item that waited may wait for a runner again. */
+/** The states in which a waiting item can wait for a runner again. */
 const anyReady = [
   "Queued",
   "WorkComplete",
@@ -228,7 +227,7 @@ export const transitions: Record<WorkItemStateName, Row> = {
   AbandonedAfterRecoveryAttempts: ended(abandoned)
 }
 
-/** Why a state does not take an input, in words for its sender. */
+/** Why a state does not accept an input, in words for its sender. */
 export const refusalOf = (state: WorkItemStateName, input: Input): string => {
   if (input === "Resume") return "only a cancelled item can be resumed"
   if (input === "Retire") return "only an item that has ended can be retired"

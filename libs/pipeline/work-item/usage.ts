@@ -1,7 +1,8 @@
 /**
- * The cost of an item. Each report counts once: the item remembers the hashes of the last reports, because a report may
- * come again long after. Spent money counts however late its report is. The latest iteration's share is the sum of all
- * its reports; a new iteration, or a new run, begins its own. The total only grows, up to the largest exact integer.
+ * The cost of an item. Each report counts once: the item remembers the hashes of the last reports, because a report can
+ * be redelivered long after. Spent money counts however late its report is. The latest iteration's share is the sum of
+ * all its reports; a new iteration, or a new run, begins its own. The total only grows, up to the largest exact
+ * integer.
  */
 import { hash } from "node:crypto"
 import {
@@ -28,7 +29,7 @@ export const usage = {
   }
 } satisfies Concern
 
-/** The fact of a report with a cost; undefined for a report without one, or for one that was counted before. */
+/** The fact of a report with a cost; undefined for one without a cost, or already counted. */
 export const usageAdded = (item: WorkItemState, report: WorkItemReport): WorkItemFactOf<"UsageAdded"> | undefined => {
   if (report.kind === "recheck-completed" || report.usage === undefined) return undefined
   const countedAs = hashOf(report.reportId)
@@ -52,7 +53,7 @@ const hashOf = (reportId: string) => hash("sha256", reportId, "base64url").slice
 
 const isCounted = ({ countedReports = "" }: WorkItemState, reportHash: string) => {
   let at = countedReports.indexOf(reportHash)
-  // The match may straddle two neighbouring hashes: only a multiple of the length is one.
+  // The match can straddle two neighbouring hashes: only a multiple of the length is one.
   while (at > 0 && at % countedMarkCharacters !== 0) at = countedReports.indexOf(reportHash, at + 1)
   return at >= 0
 }
@@ -77,7 +78,7 @@ const free: WorkItemCost = {
   elapsedMs: 0
 }
 
-/** The cost of the latest iteration with a known cost. A cost without a known iteration counts in the total alone. */
+/** The cost of the latest iteration with a known cost. A cost without a known iteration counts only in the total. */
 const latest = (
   item: WorkItemState,
   { run, iteration, cost }: { run: number; iteration: number | null; cost: WorkItemCost }

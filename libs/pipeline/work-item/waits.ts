@@ -171,7 +171,7 @@ const retryFrom: Record<WorkItemPhase, "work" | "audit" | "merge" | "upstream"> 
   upstream: "upstream"
 }
 
-/** The wait before a retry, counted from 1; `jitter` is chance, from 0 to 1. */
+/** The wait before a retry, counted from 1; `jitter` is random, from 0 to 1. */
 export const backoffMs = ({ initialMs, maxMs, jitter: share }: RetryBackoff, attempt: number, jitter: number) =>
   Math.round(Math.min(initialMs * 2 ** Math.min(attempt - 1, 50), maxMs) * (1 + share * jitter))
 
@@ -180,5 +180,5 @@ const waitingFor = { quota: "WaitingForQuotaReset", transient: "WaitingForTransi
 const attemptsSoFar = (item: WorkItemState, reason: "quota" | "transient") =>
   reason === "quota" ? item.quotaRetries : item.transientRetries
 
-// Failures through the agent's absence and not through the item.
+// Failures caused by the agent's absence, not by the item.
 const infraFailures: ReadonlySet<FailureKind> = new Set(["infra", "auth", "quota", "transient"])

@@ -1,6 +1,6 @@
 /**
  * The work item actor. Each command goes to its concern. An item that does not exist can only be created; a report of a
- * dispatch that is over changes nothing; an input that the table of transitions does not list is refused. The cost in a
+ * finished dispatch changes nothing; an input that the table of transitions does not list is refused. The cost in a
  * report counts once, together with the report's other facts, or alone.
  */
 import { Result, Schema } from "effect"
@@ -88,8 +88,8 @@ const decideReport = (
 }
 
 /**
- * The report belongs to a dispatch that is over. An agent that asked the operator may go on asking: for its questions
- * the dispatch is not over.
+ * The report belongs to a finished dispatch. An agent that asked the operator can keep asking: for its questions the
+ * dispatch is not over.
  */
 const isLate = (item: WorkItemState, report: WorkItemReport) => {
   if (report.kind === "recheck-completed") return false
@@ -124,12 +124,12 @@ const ofReport = (item: WorkItemState, report: WorkItemReport, context: ReportCo
 type Evolve = (item: WorkItemState, fact: WorkItemFact, context: DecisionContext) => Partial<WorkItemState>
 type ToEvents = (item: WorkItemState, fact: WorkItemFact, context: DecisionContext) => ReadonlyArray<EventDraft>
 
-/** The item after the fact; null while it is not created. */
+/** The item after the fact; null until it is created. */
 const evolve = (item: WorkItemState | null, fact: WorkItemFact, context: DecisionContext): WorkItemState | null => {
   if (fact._tag === "Created") return created(fact, context)
   if (item === null) return null
   const changed = (evolvers[fact._tag] as Evolve)(item, fact, context)
-  // A phase that was moved to an agent stays with it; any agent may take the next phase.
+  // A phase that was moved to an agent stays with it; any agent can take the next phase.
   const assigned = changed.phase === undefined || changed.phase === item.phase ? {} : { assignedAgent: null }
   return { ...item, ...assigned, ...changed, updatedAtMs: context.atMs }
 }
@@ -201,7 +201,7 @@ export const workItem: ActorDefinition<WorkItemState | null, WorkItemCommand, Wo
   retires: (fact) => fact._tag === "Retired"
 }
 
-/** A work item's row for lists and sweeps. It has a deadline only where somebody has to act by then. */
+/** A work item's row for lists and sweeps. It has a deadline only if something must act by then. */
 export const workItemProjection: Projection<WorkItemState | null> = {
   entity: "workitem",
   state: Schema.NullOr(WorkItemState),

@@ -1,14 +1,14 @@
 /**
- * How work, rework and delegation end. A commit goes on to audit. Work with nothing to do ends the item; work that
- * should have made a commit and made none has failed. Rework without a commit goes on to audit as it is, and the number
- * of audits bounds that.
+ * How work, rework and delegation end. A commit proceeds to audit. Work with nothing to do ends the item; work that
+ * should have made a commit and made none has failed. Rework without a commit proceeds to audit unchanged, and the
+ * number of audits bounds that.
  *
- * A check changes nothing: it ends with a verdict. A match asks for a follow-up item, which a follower of the log
+ * A check changes nothing: it ends with a verdict. A match requests a follow-up item, which a follower of the log
  * creates. After the follow-up's act the check runs once more, and its answer makes one event per iteration.
  *
  * Audits. Every iteration ends with events of its findings and counts, passed or not. Blocking findings send the item
- * to rework while iterations are left. At the last one the item has failed its audit or, where the project wants
- * that, delegates itself once.
+ * to rework while iterations are left. At the last one the item has failed its audit or, if the project wants that,
+ * delegates itself once.
  */
 import { findingSeverities, type WorkItemDispatch, type WorkItemFact, type WorkItemState } from "#pipeline/contract"
 import { type Concern, decided, type Decision, itemEvent, nothing, refused } from "./concern.ts"

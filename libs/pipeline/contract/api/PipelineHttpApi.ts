@@ -1,6 +1,6 @@
 /**
- * The pipeline's whole API: every route with its shapes, scope and refusals. Server, documents and clients follow it. It
- * stands apart from `#pipeline/contract`, because it loads HttpApi.
+ * The pipeline's complete API: every route with its shapes, scope and refusals. Server, documents and clients follow
+ * it. It is separate from `#pipeline/contract`, because it loads HttpApi.
  */
 import { Context, Effect } from "effect"
 import { HttpApi, HttpApiClient, OpenApi } from "effect/http-api"

@@ -1,6 +1,6 @@
 /**
- * The pickup queue and the agents, and their routes: pausing and resuming the queue, an agent kind or one instance. Runs
- * in hand go on.
+ * The pickup queue and the agents, and their routes: pausing and resuming the queue, an agent kind or one instance.
+ * Runs in progress continue.
  */
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
@@ -24,7 +24,7 @@ export const PauseQueueRequest = Schema.Struct({
 }).annotate({ identifier: "PauseQueueRequest" })
 export interface PauseQueueRequest extends Schema.Schema.Type<typeof PauseQueueRequest> {}
 
-/** Body of the queues' resume routes; it may be left out. */
+/** Body of the queues' resume routes; optional. */
 export const ResumeQueueRequest = Schema.Struct({
   reason: mayBeLeftOut(text(pauseReasonCharactersMax)).pipe(describe("Why; told with the event."))
 }).annotate({ identifier: "ResumeQueueRequest" })
@@ -39,7 +39,7 @@ export const PauseAgentRequest = Schema.Struct({
 }).annotate({ identifier: "PauseAgentRequest" })
 export interface PauseAgentRequest extends Schema.Schema.Type<typeof PauseAgentRequest> {}
 
-/** An operator says that an agent is back: items that failed in its absence are tried again. */
+/** An operator reports that an agent is back: items that failed in its absence are retried. */
 const RestoreAgentRequest = Schema.Struct({
   ...instance,
   outageStartedAt: mayBeLeftOut(Timestamp).pipe(

@@ -7,7 +7,7 @@ import { commonErrorCodes, Count, describe, type ErrorCode, pageSizeMax } from "
 import { branchCharactersMax } from "../work-item/state.ts"
 import { bodyCodes, endpointsFor, fleetCodes } from "#base/http"
 
-/** A field of a body that may be left out; null is the same. */
+/** An optional field of a body; null means the same. */
 export const mayBeLeftOut = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
 /** A text with at least one character that is not blank. An empty text fails by its length alone. */
@@ -16,7 +16,7 @@ export const isNotBlank = Schema.makeFilter(
 )
 
 /**
- * A branch that git takes: no control characters, spaces or `~^:?*[\`, no `..`, `@{`, `//`, and no part that begins
+ * A branch name valid in git: no control characters, spaces or `~^:?*[\`, no `..`, `@{`, `//`, and no part that begins
  * with a dot or ends with `.lock`.
  */
 const isBranch = (name: string) => {

@@ -1,6 +1,6 @@
 /**
- * Projects, as callers send and see them, and the routes of their settings and queues. A setting that a project leaves
- * out is the configuration's `Pipeline`.
+ * Projects, as callers send and see them, and the routes of their settings and queues. A setting that a project omits
+ * comes from the configuration's `Pipeline`.
  */
 import { Schema, Struct } from "effect"
 import { HttpApiSchema } from "effect/http-api"
@@ -36,12 +36,12 @@ const cap = mayBeLeftOut(Ordinal.check(Schema.isLessThanOrEqualTo(capMax)))
 
 const microUsdPerUsd = 1_000_000
 
-/** A whole number of millionths of a dollar, at least one: the unit in which money is counted inside. */
+/** A whole number of millionths of a dollar, at least one: the internal unit of money. */
 const BudgetUsd = Usd.check(
   Schema.isBetween({ minimum: 1 / microUsdPerUsd, maximum: budgetMicroUsdMax / microUsdPerUsd })
 )
 
-/** `PUT /projects/{id}`: the whole project. A setting that is left out is unset. */
+/** `PUT /projects/{id}`: the complete project. An omitted setting is unset. */
 export const PutProjectRequest = Schema.Struct({
   displayName: Schema.String.check(Schema.isBetweenLength(1, 200), isName).pipe(describe("What people call it.")),
   repositoryUrl: RepositoryUrl.pipe(describe("Where git fetches it; without a password.")),

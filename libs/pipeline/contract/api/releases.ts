@@ -21,7 +21,7 @@ export const CreateReleaseRequest = Schema.Struct({
 }).annotate({ identifier: "CreateReleaseRequest" })
 export interface CreateReleaseRequest extends Schema.Schema.Type<typeof CreateReleaseRequest> {}
 
-/** Body of close, abandon and reopen; it may be left out. */
+/** Body of close, abandon and reopen; optional. */
 export const ReleaseChangeRequest = Schema.Struct({
   reason: mayBeLeftOut(text(releaseReasonCharactersMax)).pipe(describe("Why; kept with the release."))
 }).annotate({ identifier: "ReleaseChangeRequest" })
@@ -75,7 +75,7 @@ export interface ReleaseRow extends Schema.Schema.Type<typeof ReleaseRow> {}
 
 const ReleasePage = Schema.Struct(page(ReleaseRow, "Releases")).annotate({ identifier: "ReleasePage" })
 
-/** An operator's change of a release, for a reason that may be left out. */
+/** An operator's change of a release, with an optional reason. */
 const releaseChange = <const Name extends string, const Path extends `/${string}`>(
   name: Name,
   path: Path,

@@ -1,6 +1,6 @@
 /**
- * Work items, as callers send and see them, and their routes: requests, the item with all that callers may see of it,
- * its history, its suggestions. Field names are those of the events. Lengths are UTF-16 units.
+ * Work items, as callers send and see them, and their routes: requests, the item as visible to callers, its history,
+ * its suggestions. Field names are those of the events. Lengths are UTF-16 units.
  */
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
@@ -83,13 +83,13 @@ const cancelReason = text(cancelReasonCharactersMax)
 const whyCancelled = describe("Why it is cancelled; told with the event.")
 const whichCommit = describe("The commit that made it needless, 7 to 40 hex digits.")
 
-/** Parameters of the query, which count where the body says nothing. */
+/** Query parameters that apply where the body omits the field. */
 const CancelWorkItemQuery = Schema.Struct({
   reason: Schema.optionalKey(cancelReason).pipe(whyCancelled),
   resolutionSha: Schema.optionalKey(ResolutionSha).pipe(whichCommit)
 })
 
-/** The body of a cancel request; it may be left out. */
+/** The body of a cancel request; optional. */
 export const CancelWorkItemRequest = Schema.Struct({
   reason: mayBeLeftOut(cancelReason).pipe(whyCancelled),
   resolutionSha: mayBeLeftOut(ResolutionSha).pipe(whichCommit)
@@ -153,7 +153,7 @@ const PullRequest = Schema.Struct({
   mergedSha: MaybeText.pipe(describe("Null while it is open."))
 }).annotate({ identifier: "WorkItemPullRequest" })
 
-/** One item as its actor has it, current at this moment. */
+/** One item from its actor, current at this moment. */
 export const WorkItemView = Schema.Struct({
   ...item,
   instructions: MaybeText,
@@ -198,7 +198,7 @@ export const SuggestionView = Schema.Struct({
 }).annotate({ identifier: "Suggestion" })
 export interface SuggestionView extends Schema.Schema.Type<typeof SuggestionView> {}
 
-/** One record of the item's log: facts without secrets, and the events made of them. */
+/** One record of the item's log: facts without secrets, and the events made from them. */
 export const HistoryRecord = Schema.Struct({
   sequence: Count.pipe(describe("Of the record in the log.")),
   at: Timestamp,

@@ -4,7 +4,7 @@
  * test fails when docs/asyncapi.json is stale.
  *
  * JSON Schema 2020-12 of each event's envelope, made from the schemas that decode it. Definitions that events share
- * (work item, project, usage, ...) stand once, at `refPrefix`.
+ * (work item, project, usage, ...) are listed once, at `refPrefix`.
  */
 import { Schema } from "effect"
 import {
@@ -43,7 +43,7 @@ export const eventJsonSchema = (event: EventDeclaration, refPrefix = `${sharedSc
   ...withRefs(documentOf(event).schema, refPrefix)
 })
 
-/** The schema of one event with its definitions: it refers to nothing outside. */
+/** The schema of one event including its definitions, without external references. */
 export const wholeEventSchema = (event: EventDeclaration): JsonObject => ({
   ...eventJsonSchema(event, "#/$defs/"),
   $defs: documentOf(event).definitions
@@ -270,7 +270,7 @@ const pipelineMessages = (): JsonObject =>
     ])
   )
 
-/** The schemas of every message and all that they refer to; references point below `refPrefix`. */
+/** The schemas of every message and everything they refer to; references point below `refPrefix`. */
 const pipelineSchemas = (refPrefix: string): JsonObject => {
   const found: JsonObject = {}
   for (const { name, schema } of busMessages) {

@@ -1,4 +1,4 @@
-/** `Agents`: which agents exist, what they can do, and when a failing one is left out. */
+/** `Agents`: which agents exist, what they can do, and when a failing one is excluded. */
 import { Schema } from "effect"
 import { AgentName, workItemPhases } from "../work-item/state.ts"
 import { Id, optional, required, section, span, whole, withDefault } from "#base"

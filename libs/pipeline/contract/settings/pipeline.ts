@@ -1,6 +1,6 @@
 /**
  * `PipelineApi`, `Pipeline`, `Sweeper` and the sections of single rules: how work items are served, worked on, swept,
- * retried and given up. A project may override the part of `Pipeline` that governs its items.
+ * retried and abandoned. A project can override the part of `Pipeline` that governs its items.
  */
 import { Schema } from "effect"
 import { BranchName, BranchPrefix } from "../api/parts.ts"

@@ -1,7 +1,7 @@
 /**
- * The commands on a work item. The command carries all chance and everything from outside (ids, jitter, times to wait
- * for); the actor gives the time of the decision. A command that names a dispatch or an attempt may come from a sender
- * that is behind: if that dispatch or attempt is not the present one, nothing happens.
+ * The commands on a work item. The command carries all randomness and external input (ids, jitter, times to wait for);
+ * the actor supplies the time of the decision. A command that names a dispatch or an attempt can come from a sender
+ * that is behind: if that dispatch or attempt is not the current one, nothing happens.
  */
 import { Schema } from "effect"
 import { cancelReasonCharactersMax, Count, EpochMs, Id, Ordinal, QuestionId, ResolutionSha, text, Uuid } from "#base"
@@ -28,7 +28,7 @@ export const answerCharactersMax = 8_000
 const reason = Schema.String.check(Schema.isBetweenLength(1, errorCharactersMax))
 const suggestedRetryAtMs = EpochMs
 
-/** Why an item is not worked on now; each reason becomes the event of its name. */
+/** Why an item is not worked on now; each reason becomes the event of the same name. */
 export const WorkItemDeferral = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("budget"), reason, suggestedRetryAtMs }),
   Schema.Struct({
@@ -48,7 +48,7 @@ export const WorkItemDeferral = Schema.Union([
 ])
 export type WorkItemDeferral = typeof WorkItemDeferral.Type
 
-/** The outage by which items that failed in an agent's absence are recognized. Null: nothing is retried. */
+/** The outage that identifies the items that failed in an agent's absence. Null: nothing is retried. */
 const outage = {
   restoredAgent: AgentName,
   outageStartedAtMs: Schema.NullOr(EpochMs),
@@ -76,7 +76,7 @@ export const workItemCommands = {
     settings: WorkItemSettings,
     progressGrainMs: WorkItemDispatch.fields.progressGrainMs
   }),
-  /** `jitter`: chance, from 0 to 1. `freshWorkItemId`: the id of the follow-up, if the report asks for one. */
+  /** `jitter`: random, from 0 to 1. `freshWorkItemId`: the id of the follow-up, if the report asks for one. */
   Report: Schema.TaggedStruct("Report", {
     report: WorkItemReport,
     jitter: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 })),
@@ -99,7 +99,7 @@ export const workItemCommands = {
     reason,
     note: Schema.NullOr(text(2_000))
   }),
-  /** `dispatchId`: the dispatch whose worker is gone; null: whatever the item is at. */
+  /** `dispatchId`: the dispatch whose worker is gone; null: whichever is current. */
   Recover: Schema.TaggedStruct("Recover", {
     reason: Schema.Literals(recoveryReasons),
     dispatchId: Schema.NullOr(Id)
@@ -116,14 +116,14 @@ export const workItemCommands = {
   AgentResumed: Schema.TaggedStruct("AgentResumed", {}),
   AgentRestoreRequeue: Schema.TaggedStruct("AgentRestoreRequeue", outage),
   /**
-   * The item's pull request cannot be merged any more, because its base has moved. While a runner has the item, or the
-   * item waits for something, the head is remembered. A head that was reported before changes nothing.
+   * The item's pull request can no longer be merged, because its base has moved. While a runner has the item, or the
+   * item waits for something, the head is remembered. A head reported before changes nothing.
    */
   RouteToConflictRework: Schema.TaggedStruct("RouteToConflictRework", {
     pullRequestNumber: Count,
     headSha: text(64)
   }),
-  /** The pull request can be merged with that head after all. `headSha` null: it is closed, whatever its head. */
+  /** The pull request is mergeable with that head after all. `headSha` null: it is closed, whatever its head. */
   ForgetStaleHead: Schema.TaggedStruct("ForgetStaleHead", {
     pullRequestNumber: Count,
     headSha: Schema.NullOr(text(64))
@@ -139,7 +139,7 @@ export type WorkItemCommand = typeof WorkItemCommand.Type
 export type WorkItemCommandTag = WorkItemCommand["_tag"]
 export type WorkItemCommandOf<Tag extends WorkItemCommandTag> = Extract<WorkItemCommand, { readonly _tag: Tag }>
 
-// Every item has a branch of its own: these first characters of its id tell it apart within a project.
+// Every item has its own branch: these first characters of its id identify it within a project.
 const shortIdCharacters = 8
 
 /** `<prefix>/<short id>`. */

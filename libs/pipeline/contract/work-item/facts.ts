@@ -1,7 +1,7 @@
 /**
  * The facts of a work item, as its log records them. Facts are private: some become events, the others (created,
- * dispatched, usage, rationales) stay inside. Followers of the log read them to carry on with other entities: a
- * follow-up to create, spending to count, a release to inform.
+ * dispatched, usage, rationales) stay internal. Followers of the log read them to act on other entities: a follow-up to
+ * create, spending to count, a release to inform.
  */
 import { Schema } from "effect"
 import { Count, EpochMs, Id, Ordinal, QuestionId, ResolutionSha, Uuid } from "#base"
@@ -25,7 +25,7 @@ const { Answer, AutoRetry, Cancel, Delegate, DismissQuestion } = workItemCommand
 const reports = workItemReports
 const MaybeText = Schema.NullOr(Schema.String)
 
-/** A phase that moves from its agent to another one, or to none when no other is left. */
+/** A phase that moves from its agent to another one, or to none if none is left. */
 const handover = {
   phase: WorkItemPhase,
   iteration: Ordinal,
@@ -45,8 +45,8 @@ const lifecycle = {
   }),
   Progressed: fact("Progressed", {}),
   /**
-   * `projectId`: the project whose money it was. `iteration` null: that of a dispatch before the last, unknown by now.
-   * `countedAs`: the mark of the report that told the cost, by which a repeat is recognized.
+   * `projectId`: the project that paid. `iteration` null: that of a dispatch before the last, unknown by now.
+   * `countedAs`: the mark of the report with the cost, by which a repeat is recognized.
    */
   UsageAdded: fact("UsageAdded", {
     projectId: Id,
@@ -107,7 +107,7 @@ const merge = {
     reason: Schema.String,
     headSha: Schema.optionalKey(Schema.String)
   }),
-  /** `headSha`: the commit that the work branch stands on since, where it is known. */
+  /** `headSha`: the work branch's commit since then, where known. */
   ConflictResolved: fact("ConflictResolved", { headSha: Schema.optionalKey(Schema.String) }),
   StaleHeadNoted: fact("StaleHeadNoted", { pullRequestNumber: Count, headSha: Schema.String }),
   StaleHeadForgotten: fact("StaleHeadForgotten", { headSha: MaybeText }),

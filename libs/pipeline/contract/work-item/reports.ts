@@ -1,8 +1,8 @@
 /**
  * The runners' reports on an item, by `kind`. Every report has an id, so that a repeat is harmless, and names its
- * dispatch: a report of an earlier dispatch comes too late and changes only the item's cost. Secrets in texts that
- * people wrote are removed before a report gets here. `usage` is the cost since the dispatch's last report of usage,
- * and counts once, however late or often the report comes.
+ * dispatch: a report of an earlier dispatch is too late and changes only the item's cost. Secrets in texts that people
+ * wrote are removed before a report gets here. `usage` is the cost since the dispatch's last report of usage, and
+ * counts once, however late or often the report arrives.
  */
 import { Schema } from "effect"
 import {
@@ -71,7 +71,7 @@ const report = <const Kind extends string, const Fields extends Schema.Struct.Fi
   })
 
 export const workItemReports = {
-  /** The runner is alive and at work. */
+  /** The runner is alive and working. */
   progress: report("progress", {}),
   /** Work, rework or delegation ended. `unchanged`: without a commit; `no-action`: there was nothing to do. */
   iterationEnded: report("iteration-ended", {
@@ -91,9 +91,8 @@ export const workItemReports = {
     reason: Schema.NullOr(reason)
   }),
   /**
-   * `rejected`: by host verification or the scope fence, which ends the item; `failed`: may be tried again. `headSha`:
-   * the commit that was pushed to the work branch; without it, reports on the pull request since then have to be
-   * repeated.
+   * `rejected`: by host verification or the scope fence, which ends the item; `failed`: can be retried. `headSha`: the
+   * commit pushed to the work branch; without it, earlier reports on the pull request must be repeated.
    */
   conflictReworkEnded: report("conflict-rework-ended", {
     outcome: Schema.Literals(["resolved", "failed", "rejected"]),
@@ -123,7 +122,7 @@ export const workItemReports = {
   agentDied: report("agent-died", { reason }),
   /** A login prompt, or refused credentials. */
   authFailed: report("auth-failed", { reason, category: Schema.Literals(["Persistent", "Transient", "Unknown"]) }),
-  /** `toAgent`: the member of the class that takes over; null: none is left, and `resetAtMs` says until when. */
+  /** `toAgent`: the member of the class that takes over; null: none is left, and `resetAtMs` gives the reset. */
   quotaHit: report("quota-hit", {
     reason,
     toAgent: Schema.NullOr(AgentName),
@@ -132,7 +131,7 @@ export const workItemReports = {
   }),
   transientFailed: report("transient-failed", { reason }),
   failed: report("failed", { reason, failureKind: FailureKind }),
-  /** The host shuts down in order; the item goes back. */
+  /** The host shuts down in an orderly way; the item goes back. */
   preempted: report("preempted", {}),
   /**
    * The verdict of an item that is a check. `followUp`: the follow-up's title and instructions, else those of the
@@ -148,7 +147,7 @@ export const workItemReports = {
       })
     )
   }),
-  /** The check ran again after the act of a follow-up; it belongs to no dispatch. */
+  /** The check ran again after a follow-up's act; it belongs to no dispatch. */
   recheckCompleted: Schema.Struct({
     kind: Schema.Literal("recheck-completed"),
     ...of,
@@ -162,7 +161,7 @@ export const WorkItemReport = Schema.Union(Object.values(workItemReports))
 export type WorkItemReport = typeof WorkItemReport.Type
 export type WorkItemReportKind = WorkItemReport["kind"]
 export type WorkItemReportOf<Kind extends WorkItemReportKind> = Extract<WorkItemReport, { readonly kind: Kind }>
-/** The kinds as they stand in `reports.<kind>`. */
+/** The kinds as named in `reports.<kind>`. */
 export const workItemReportKinds: ReadonlyArray<WorkItemReportKind> = Object.values(workItemReports).map(
   (schema) => schema.fields.kind.literal
 )

@@ -1,6 +1,6 @@
 /**
- * The state of a work item: all that its decisions, its envelopes and its lists need, and nothing that grows without
- * end. Texts that only history needs (findings, rationales, closed questions) stay in the log's facts.
+ * The state of a work item: all that its decisions, envelopes and lists need, and nothing that grows without bound.
+ * Texts that only history needs (findings, rationales, closed questions) stay in the log's facts.
  */
 import { Schema } from "effect"
 import {
@@ -27,7 +27,7 @@ export const RetryBackoff = Schema.Struct({
   initialMs: Count,
   /** The wait doubles with every attempt, up to this. */
   maxMs: Count,
-  /** The largest share of the wait that chance adds: 0 to 1. */
+  /** The largest share of the wait added at random: 0 to 1. */
   jitter: Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 1 }))
 })
 export interface RetryBackoff extends Schema.Schema.Type<typeof RetryBackoff> {}
@@ -42,7 +42,7 @@ export const WorkItemSettings = Schema.Struct({
   /** False: a pull request stays open, and its `mergedSha` is null. */
   autoMerge: Schema.Boolean,
   maxAuditIterations: capFromOne,
-  /** How often an item may enter conflict rework. */
+  /** How often an item can enter conflict rework. */
   maxReworkAttempts: cap,
   maxRecoveryAttempts: cap,
   /** Pushes to upstream, the first included. */
@@ -50,9 +50,9 @@ export const WorkItemSettings = Schema.Struct({
   maxQuotaRetries: cap,
   maxTransientRetries: cap,
   transientBackoff: RetryBackoff,
-  /** True: an item whose agent was stuck is queued again while transient retries are left. */
+  /** True: an item whose agent was stuck is requeued while transient retries are left. */
   retriesWhenStuck: Schema.Boolean,
-  /** True: an audit that does not converge leads to delegation, once; else it fails the item. */
+  /** True: an audit that does not converge leads to delegation, once; otherwise it fails the item. */
   delegatesAtAuditMax: Schema.Boolean,
   /** The number of terminal failures after which an item delegates itself; null: never. */
   delegatesAfterFailures: Schema.NullOr(capFromOne)
@@ -83,7 +83,7 @@ export const workItemPhases = ["work", "rework", "audit", "merge", "upstream", "
 export const WorkItemPhase = Schema.Literals(workItemPhases)
 export type WorkItemPhase = typeof WorkItemPhase.Type
 
-/** `act`: changes code. `check`: ends with a verdict. `follow-up`: an act that a check's verdict asked for. */
+/** `act`: changes code. `check`: ends with a verdict. `follow-up`: an act requested by a check's verdict. */
 export const WorkItemKind = Schema.Literals(["act", "check", "follow-up"])
 
 const failureKinds = [
@@ -104,17 +104,17 @@ export const titleCharactersMax = 300
 export const instructionsCharactersMax = 8_000
 export const errorCharactersMax = 2_000
 export const branchCharactersMax = 250
-/** How many questions may wait for an answer at once. */
+/** How many questions can be open at once. */
 export const openQuestionsMax = 8
-/** How many questions an item may ask in its life: it remembers their ids, so that none is asked twice. */
+/** How many questions an item can ask in its life: it remembers their ids, so that none is asked twice. */
 export const questionsMax = 128
-/** How many suggestions an item may make in its life. */
+/** How many suggestions an item can make in its life. */
 export const suggestionsMax = 256
 
 /** The length of the mark that remembers a counted report, made from its id: 48 bits of its hash. */
 export const countedMarkCharacters = 8
 /**
- * How many of an item's reports are remembered: more than a broker and a process that die together deliver again, and
+ * How many of an item's reports are remembered: more than are redelivered when a broker and a process die together, and
  * more than any runner repeats.
  */
 export const countedReportsMax = 256
@@ -144,7 +144,7 @@ export const workItemOrigin = {
   settings: WorkItemSettings
 }
 
-/** A phase that a runner has in hand. */
+/** A phase that a runner is working on. */
 export const WorkItemDispatch = Schema.Struct({
   dispatchId: Id,
   phase: WorkItemPhase,
@@ -183,24 +183,24 @@ export const WorkItemState = Schema.Struct({
   ...workItemOrigin,
   workBranch: Branch,
   state: WorkItemStateName,
-  /** The phase in hand, waited for, or to be taken up again; null where nothing is left to do. */
+  /** The phase in progress, waited for, or to be resumed; null when none is left. */
   phase: Schema.NullOr(WorkItemPhase),
   dispatch: Schema.NullOr(WorkItemDispatch),
-  /** The member of the agent's class that this phase was moved to; null: any member may take it. */
+  /** The member of the agent's class that this phase was moved to; null: any member can take it. */
   assignedAgent: Schema.NullOr(AgentName),
   /** The id of the last dispatch, whether it runs or not. */
   lastDispatchId: Schema.NullOr(Id),
   createdAtMs: EpochMs,
   updatedAtMs: EpochMs,
-  /** When it reached its present end; null before one. */
+  /** When it reached its current end; null before one. */
   endedAtMs: Schema.NullOr(EpochMs),
   lastError: Schema.NullOr(text(errorCharactersMax)),
   failureKind: Schema.NullOr(FailureKind),
-  /** The agent at work when the item last failed. */
+  /** The working agent when the item last failed. */
   failedAgent: Schema.NullOr(AgentName),
   /** Counts the runs: iterations are numbered anew in each. */
   run: Ordinal,
-  /** Audit iterations of this run that have ended; the iteration in hand is the next. */
+  /** Audit iterations of this run that have ended; the one in progress is the next. */
   auditedIterations: Count,
   upstreamPushAttempts: Count,
   conflictReworks: Count,
@@ -209,7 +209,7 @@ export const WorkItemState = Schema.Struct({
   transientRetries: Count,
   terminalFailures: Count,
   isAutoEscalated: Schema.Boolean,
-  /** A runner may not pick it up earlier; null: at once. */
+  /** The earliest time at which a runner can pick it up; null: at once. */
   notBeforeMs: Schema.NullOr(EpochMs),
   /** When a parked retry or quota reset is due. */
   retryAtMs: Schema.NullOr(EpochMs),
@@ -232,17 +232,17 @@ export const WorkItemState = Schema.Struct({
     })
   ),
   /**
-   * The phase that conflict rework interrupted before the item passed its audit: the item goes back there. Absent: it
-   * had passed.
+   * The phase that conflict rework interrupted before the item passed its audit: the item returns there. Absent: it had
+   * passed.
    */
   interruptedPhase: Schema.optionalKey(Schema.NullOr(WorkItemPhase)),
   commitSha: Schema.NullOr(text(64)),
   mergeSha: Schema.NullOr(text(64)),
-  /** The follow-up item that this check's verdict asked for. */
+  /** The follow-up item requested by this check's verdict. */
   followupWorkItemId: Schema.NullOr(Uuid),
   /** The iteration of the last re-check after the act. */
   recheckedIteration: Count,
-  /** The run and the iteration of the last dispatch; absent in records that are older than this field. */
+  /** The run and iteration of the last dispatch; absent in records older than this field. */
   lastDispatchIn: Schema.optionalKey(Schema.Struct({ run: Ordinal, iteration: Ordinal })),
   /** The marks of the last reports whose usage was counted, the newest first; absent before the first. */
   countedReports: Schema.optionalKey(
@@ -261,13 +261,13 @@ export const WorkItemSummary = Schema.Struct({
   title: Schema.String,
   kind: WorkItemKind,
   agent: Schema.String,
-  /** The one agent that may take the phase since it was moved there; null: any that `agent` stands for. */
+  /** The one agent that can take the phase since it was moved there; null: any that `agent` stands for. */
   assignedAgent: MaybeText,
   /** Higher goes first; among equals the older one. */
   priority: Schema.Int,
-  /** The phase in hand, waited for, or to be taken up again. */
+  /** The phase in progress, waited for, or to be resumed. */
   phase: Schema.NullOr(WorkItemPhase),
-  /** A runner may take that phase, from `notBeforeMs` on. */
+  /** A runner can take that phase, from `notBeforeMs` on. */
   isReady: Schema.Boolean,
   notBeforeMs: Schema.NullOr(EpochMs),
   dispatchId: Schema.NullOr(Id),
@@ -300,8 +300,8 @@ export interface WorkItemSummary extends Schema.Schema.Type<typeof WorkItemSumma
 
 /**
  * The deadlines of a work item's row: `lastProgress` when its runner last reported, `stale` when an item that should
- * move last changed, `retryAt` and `quotaResetAt` when its wait is over, `ended` when it reached its end. Deadlines in
- * the past are compared with the present minus the tolerated time.
+ * move last changed, `retryAt` and `quotaResetAt` when its wait is over, `ended` when it ended. Deadlines in the past
+ * are compared with now minus the tolerated time.
  */
 const workItemDeadlines = ["lastProgress", "stale", "retryAt", "quotaResetAt", "ended"] as const
 export type WorkItemDeadline = (typeof workItemDeadlines)[number]
