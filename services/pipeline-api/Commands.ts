@@ -1,10 +1,10 @@
 /**
- * The one way to the actors. Every command, wherever it comes from, passes here and loses its secrets before anything
- * is decided or kept. An operator's answer is kept word for word for the item's runner.
+ * The one way to the actors. Every command, whatever its source, passes here and loses its secrets before anything is
+ * decided or stored. An operator's answer is kept verbatim for the item's runner.
  *
- * Operators' answers, word for word, until a runner has taken them. An answer is kept before the item decides on it,
- * under the id of its command: when two race for a question, only the one that was decided stays. Once given out, it
- * lives a minute longer, for a runner that did not hear it and asks again.
+ * Operators' verbatim answers, until a runner has taken them. An answer is stored before the item decides on it, under
+ * the id of its command: when two race for a question, only the one that was decided stays. Once given out, it lives a
+ * minute longer, for a runner that did not receive it and asks again.
  */
 import { Context, Effect, Layer, Option, Schema, Stream } from "effect"
 import { Actors, type CommandAddress, type CommandError, type Outcome } from "#actors"
@@ -18,7 +18,7 @@ const Kept = Schema.Struct({
   questionId: Schema.String,
   outcome: Schema.Literals(["answered", "dismissed"]),
   text: Schema.NullOr(Schema.String),
-  /** The dispatch that it was given to; null before that. */
+  /** The dispatch it was given to; null before that. */
   takenBy: Schema.NullOr(Schema.String)
 })
 interface Kept extends Schema.Schema.Type<typeof Kept> {}
@@ -31,7 +31,7 @@ export interface AnswerPlace {
 
 // A runner that asks again does so within seconds.
 const givenMs = 60_000
-// Eight questions can be open at once; some may also have an answer that lost the race.
+// Eight questions can be open at once; some can also have an answer that lost the race.
 const repliesMax = 64
 
 export class Answers extends Context.Service<
@@ -40,7 +40,7 @@ export class Answers extends Context.Service<
     readonly keep: (place: AnswerPlace, reply: PickupReply) => Effect.Effect<void, BusError>
     /** Drops an answer that was not decided on. */
     readonly drop: (place: AnswerPlace) => Effect.Effect<void, BusError>
-    /** Takes an item's answers that no other dispatch was given; from now on they belong to this one. */
+    /** Takes an item's answers not yet given to another dispatch; from now on they belong to this one. */
     readonly take: (workItemId: string, dispatchId: string) => Effect.Effect<ReadonlyArray<PickupReply>, BusError>
   }
 >()("starling/pipeline-api/Answers") {
@@ -53,7 +53,7 @@ export class Answers extends Context.Service<
       const keep = (place: AnswerPlace, reply: PickupReply) =>
         Effect.asVoid(
           answers.change(keyOf(place), (held) =>
-            // The same command again: an answer that was given out stays given out.
+            // The same command again: an answer that was given out stays so.
             held === undefined || held.takenBy === null ? replaced<Kept>({ ...reply, takenBy: null }) : kept(held)
           )
         )
@@ -100,7 +100,7 @@ export class Commands extends Context.Service<
       address: CommandAddress,
       command: CommandOf<Entity>
     ) => Effect.Effect<Outcome<StateOf<Entity> | null>, CommandError>
-    /** The state that the leader has now. */
+    /** The leader's current state. */
     readonly read: <Entity extends CommandEntity>(
       entity: Entity,
       id: string
@@ -124,7 +124,7 @@ export class Commands extends Context.Service<
         if (raw === undefined) return yield* decided
         const place: AnswerPlace = { workItemId: address.id, questionId: raw.questionId, commandId: address.commandId }
         yield* answers.keep(place, raw)
-        // After any other failure the decision is unknown; an answer kept in vain expires by itself.
+        // After any other failure the decision is unknown; an unneeded answer expires by itself.
         const drop = () => Effect.ignore(answers.drop(place))
         return yield* decided.pipe(Effect.tapErrorTag("Refusal", drop), Effect.tapErrorTag("EntityNotFound", drop))
       })
@@ -165,7 +165,7 @@ const narrow: ReadonlySet<string> = new Set(["location", "title"])
 /**
  * The value without its secrets, wherever people or agents wrote a text in it: questions, answers, reasons, notes,
  * errors, findings, suggestions. A text's key decides; ids, branches and addresses stay. A text that grows by the
- * placeholders for its secrets is cut, so that it still fits its bound. Pure.
+ * placeholders for its secrets is truncated to its bound. Pure.
  */
 export const redactTexts = <A>(value: A, redact: Redact): A => redacted(value, "", redact) as A
 

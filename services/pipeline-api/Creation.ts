@@ -1,5 +1,5 @@
 /**
- * Creates work items and releases. The project or the configuration fills in what the caller left out, and every fault
+ * Creates work items and releases. The project or the configuration fills in what the caller omitted, and every fault
  * names its field. An item of a release is created only while that release is open: the release's state is a
  * precondition of the decision. A follow-up then lists the item in the release.
  */
@@ -26,13 +26,13 @@ interface Made<State> {
   readonly sequence: number
 }
 
-// The release may change at the very same moment, for each linked item changes it.
+// The release can change at the very same moment, because each linked item changes it.
 const triesMax = 16
 
 export class Creation extends Context.Service<
   Creation,
   {
-    /** If an equal item with that id is there already, the answer is the same as if it had just been created. */
+    /** If an equal item with that id already exists, the answer is the same as if it had just been created. */
     readonly create: (
       id: string,
       request: CreateWorkItemRequest
@@ -112,7 +112,7 @@ interface ItemMaterial {
   readonly configured: Configured
   readonly roster: AgentRoster
   readonly project: ProjectState | undefined
-  /** The release of `releaseId`, if one was named. */
+  /** The release of `releaseId`, if given. */
   readonly release: ReleaseState | undefined
 }
 

@@ -1,6 +1,6 @@
 /**
  * The log of a work item beyond its state: its records in order, a suggestion with its rationale, the findings of its
- * last audit. It is read from the stream itself, in pages. No decision rests on it.
+ * last audit. It is read from the stream itself, in pages. No decision depends on it.
  */
 import { Context, Effect, Layer, Option, Result, Schema, Stream } from "effect"
 import { type BusError, jsonCodec, type SourceMessage, StreamReader } from "#bus"
@@ -81,7 +81,7 @@ const findingsOf = (fact: unknown): ReadonlyArray<ReadonlyArray<Finding>> => {
   return Result.isSuccess(read) ? [read.success.findings] : []
 }
 
-// A record that cannot be read is in REJECTED already.
+// An unreadable record is in REJECTED already.
 const readable = (message: SourceMessage): ReadonlyArray<ReadRecord> => {
   const record = readRecord(message)
   return record === undefined ? [] : [record]
@@ -116,7 +116,7 @@ const Stored = Schema.Struct({
 })
 const codec = jsonCodec(Stored)
 
-/** Nothing for a record that cannot be read, and for notes that are no entity's record. */
+/** None for an unreadable record, and for notes that are not an entity's record. */
 export const readRecord = (message: SourceMessage): ReadRecord | undefined => {
   const read = codec.decode(message)
   if (Result.isFailure(read)) return undefined

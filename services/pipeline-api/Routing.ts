@@ -1,5 +1,5 @@
 /**
- * Routing: which agents may take which work, by the configuration; whether they take work now, by their actors; and
+ * Routing: which agents can take which work, by the configuration; whether they take work now, by their actors; and
  * which agent stands in for one that does not.
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
@@ -11,10 +11,10 @@ import { Configuration } from "#configuration"
 import { Commands } from "./Commands.ts"
 
 export interface AgentHold {
-  /** What keeps the agent from new work; undefined when nothing does. */
+  /** What holds the agent back from new work; undefined if nothing does. */
   readonly hold: Exclude<AgentStanding, "Available"> | undefined
   readonly reason: string | null
-  /** The hold is true as long as these preconditions are. */
+  /** The hold is valid as long as these preconditions are. */
   readonly preconditions: ReadonlyArray<Precondition>
 }
 
@@ -23,7 +23,7 @@ export class Routing extends Context.Service<
   {
     /** For an instance, the hold of its kind counts too. */
     readonly holdOn: (agentKind: string, agentInstanceId: string | null) => Effect.Effect<AgentHold, BusError>
-    /** Another member of the class that takes that phase now, in the order of the configuration. */
+    /** Another member of the class that takes that phase now, in configuration order. */
     readonly standIn: (
       name: string,
       agentKind: string,
@@ -79,7 +79,7 @@ export interface AgentRoster {
   readonly isKind: (kind: string) => boolean
   /** The kinds that a kind or a class stands for, in order. */
   readonly members: (name: string) => ReadonlyArray<string>
-  /** The names on items that a kind may take: its own and its class's. */
+  /** The names on items that a kind can take: its own and its class's. */
   readonly namesFor: (kind: string) => ReadonlyArray<string>
   readonly takesPhase: (kind: string, phase: WorkItemPhase) => boolean
   readonly hasInstances: (kind: string) => boolean
@@ -89,8 +89,8 @@ export interface AgentRoster {
 }
 
 /**
- * Members of a class stand in for each other, in the order of the list. Where no agents are configured, any kind may be
- * named and may ask, and none stands in for another. Pure.
+ * Members of a class stand in for each other, in the order of the list. Without configured agents, any kind can be
+ * named and can ask, and none stands in for another. Pure.
  */
 export const agentRoster = ({ Kinds, Default }: Pick<Agents, "Kinds" | "Default">): AgentRoster => {
   const byKind = new Map(Kinds.map((entry) => [entry.Kind, entry]))

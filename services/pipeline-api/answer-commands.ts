@@ -1,7 +1,7 @@
 /**
  * Commands from the bus, `commands.<entity>`, one queue group over all replicas. The sender of a bad command gets every
  * fault; the sender of a refused one gets the state and the reason. A lost answer costs nothing: the same command id
- * again is answered with the present state.
+ * sent again is answered with the current state.
  */
 import { Clock, Effect, Result } from "effect"
 import type { CommandError } from "#actors"
@@ -27,11 +27,11 @@ import { agentView, projectView, queueView, releaseView, workItemView } from "./
 const answerCodec = jsonCodec(CommandAnswer)
 const queueGroup = "pipeline-api"
 
-// A busy entity is free again within milliseconds; a log that is full or away takes longer.
+// A busy entity is free again within milliseconds; a full or unreachable log takes longer.
 const busyMs = 50
 const awayMs = 2_000
 
-/** Answers for the life of the scope. */
+/** Answers while the scope is open. */
 export const answerCommands = Effect.gen(function* () {
   const requests = yield* Requests
   const { PipelineApi } = yield* Configuration
@@ -109,8 +109,8 @@ const plain = (json: unknown): CommandRequest | undefined => {
 }
 
 /**
- * Reads the head of a command by hand, for the schema would cost as much as the command itself. Anything that is not
- * plainly right goes to the schema, which says what is wrong with it.
+ * Parses the head of a command by hand, because the schema would cost as much as the command itself. Anything not
+ * plainly valid goes to the schema, which reports the faults.
  */
 export const commandRequestCodec: MessageCodec<CommandRequest> = {
   encode: bySchema.encode,

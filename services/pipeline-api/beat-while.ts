@@ -1,6 +1,6 @@
 /**
- * The heartbeat of a loop that is watched from outside. It beats while the loop gets its work done, and not merely
- * because a timer runs. While the broker is away, the process is unready but alive: a failed request is no stall.
+ * The heartbeat of a loop that is watched from outside. It beats while the loop makes progress, not merely because a
+ * timer runs. While the broker is away, the process is unready but alive: a failed request is not a stall.
  */
 import { Effect, type Scope } from "effect"
 import type { BusError } from "#bus"
@@ -10,7 +10,7 @@ import type { HealthLoop } from "#runtime"
 export const stallMsDefault = 30_000
 const looksPerStall = 6
 
-/** Checks for the life of the scope. */
+/** Checks while the scope is open. */
 export const beatWhile = (
   loop: HealthLoop,
   stallMs: number,
@@ -24,7 +24,7 @@ export const beatWhile = (
   return Effect.forkScoped(Effect.forever(Effect.andThen(look, Effect.sleep(stallMs / looksPerStall))))
 }
 
-/** Counts finished work; `hasMoved`: whether any was finished since the last call. */
+/** Counts finished work; `hasMoved`: whether any finished since the last call. */
 export const movement = () => {
   let count = 0
   let seen = 0

@@ -1,4 +1,7 @@
-/** The pipeline's API described: its OpenAPI document with the headers, both ways, and its reference as a page. Pure. */
+/**
+ * The documentation of the pipeline's API: its OpenAPI document with the headers of requests and responses, and its
+ * reference as a page. Pure.
+ */
 import { nullInBodies, pipelineErrorCodes, PipelineHttpApi } from "#pipeline/api"
 import {
   answerHeader,
@@ -43,7 +46,7 @@ const answerHeaders = {
   Location: answerHeader("Where the new one is.", true)
 }
 
-/** Creations: the same key answers with the same entity, which has an address. */
+/** Creations: the same key gives the same entity, which has an address. */
 const creations: ReadonlyArray<string> = ["createWorkItem", "createRelease"]
 
 const pipelineParts: ApiParts = {

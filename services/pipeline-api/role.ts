@@ -56,7 +56,7 @@ export const pipelineRoutes = [
   ...descriptionRoutes(pipelineDocuments)
 ] as const
 
-/** What pages of other origins may send and read of the answers. */
+/** What pages of other origins can send, and read of the answers. */
 const pipelineCors = (origins: CorsPolicy["origins"]): CorsPolicy => ({
   origins,
   requestHeaders: ["Authorization", "Content-Type", "Idempotency-Key", "traceparent", "X-Request-Id"],

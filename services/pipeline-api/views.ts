@@ -1,5 +1,5 @@
 /**
- * What the API shows: work items, projects with their spend, releases, agents and the pickup queue, each from its state,
+ * The API's views: work items, projects with their spend, releases, agents and the pickup queue, each from its state,
  * or for lists from its row. Also the rows behind lists, pickup and follow-ups, with their summaries parsed. Pure.
  */
 import {
@@ -202,7 +202,7 @@ export const projectRow = ({ id, state, createdAtMs, updatedAtMs, summary }: See
   }
 }
 
-/** Fields left out are as configured, or unset. */
+/** Omitted fields are as configured, or unset. */
 export const projectSettingsOf = (
   request: PutProjectRequest,
   { WarningThresholdPct, HardCapPct }: ConfigurationFile["Budget"]
@@ -223,7 +223,7 @@ const overridesOf = ({
   ...others
 }: NonNullable<PutProjectRequest["workItems"]>): ProjectSettings["workItems"] => ({
   ...(Object.fromEntries(Object.entries(others).filter(([, value]) => value !== null)) as ProjectSettings["workItems"]),
-  // Null is a value here, apart from undefined.
+  // Null is a value here, distinct from undefined.
   ...(delegatesAfterFailures === undefined ? {} : { delegatesAfterFailures })
 })
 

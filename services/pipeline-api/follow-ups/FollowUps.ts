@@ -1,11 +1,11 @@
 /**
  * Reads the log in order, by one replica at a time (lease `follow-ups`), and carries out each record's follow-ups for
  * other entities. The cursor moves after the work is done: a process that dies repeats a little, and loses nothing. An
- * unreadable record is logged and skipped, because it would hold up all others. The loop is alive while it moves along
- * the log, is at its end, or waits for its lease, a busy entity or the broker.
+ * unreadable record is logged and skipped, because it would hold up all others. The loop is alive while it advances
+ * along the log, is at its end, or waits for its lease, a busy entity or the broker.
  *
  * Carries out the follow-ups of a record. Each command's id is the record's sequence and a number, so that a repetition
- * after a crash changes nothing. A refusal ends a follow-up; a busy entity or an absent broker is retried later.
+ * after a crash changes nothing. A refusal ends a follow-up; a busy entity or an unreachable broker is retried later.
  */
 import { Context, Effect, Layer, Option, Result, Schedule, Schema, Stream } from "effect"
 import {
@@ -36,7 +36,7 @@ import { Commands } from "../Commands.ts"
 import { type Configured, settingsFor } from "../Creation.ts"
 import { readWorkItems } from "../views.ts"
 
-// The views show a record within some ten milliseconds; when they are far behind, they are checked again later.
+// The views show a record within about ten milliseconds; when they are far behind, they are checked again later.
 const viewsEveryMs = 25
 const viewsLooksMax = 400
 const wakesAtOnce = 16
@@ -118,7 +118,7 @@ const runCommand = <Entity extends CommandEntity>(
     })
   )
 
-/** Creates the item that mends the findings of a deep audit, by its project's present settings. */
+/** Creates the item that fixes the findings of a deep audit, by its project's current settings. */
 const remedy = Effect.fnUntraced(function* (
   parts: Parts,
   { releaseId, fact, release }: Extract<FollowUp, { readonly _tag: "Remedy" }>,
@@ -183,7 +183,7 @@ const untilShown = (views: Views["Service"], sequence: number) =>
       : Effect.fail(new BusUnavailable({ operation: "look at waiting items", detail: "the views are behind" }))
   ).pipe(Effect.retry({ times: viewsLooksMax, schedule: Schedule.spaced(viewsEveryMs) }))
 
-// Records that come within a moment share one run, and one move of the cursor.
+// Records that arrive within a moment share one run, and one move of the cursor.
 const runLimits = { messagesMax: 256, withinMs: 20 }
 
 /** `onPosition` is called after each record with the position reached. */
@@ -221,7 +221,7 @@ const follow = Effect.fnUntraced(function* (bucket: KvBucket<Cursor>, onPosition
 })
 
 export const FollowUps = {
-  /** Follows the log for the life of the scope. */
+  /** Follows the log while the scope is open. */
   layer: (holder: string, stallMs = stallMsDefault) =>
     Layer.effectDiscard(
       Effect.gen(function* () {
@@ -235,7 +235,7 @@ export const FollowUps = {
           position = sequence
           moved()
         }).pipe(
-          // A busy entity or absent broker is retried from the cursor on, so the loop is alive.
+          // A busy entity or unreachable broker is retried from the cursor on, so the loop is alive.
           Effect.tapErrorTag(["BusUnavailable", "EntityBusy"], () => Effect.sync(moved)),
           Effect.ensuring(Effect.sync(() => (position = undefined)))
         )
@@ -255,7 +255,7 @@ export const FollowUps = {
     )
 }
 
-/** The position up to which the log has been followed up: in KV `cursors`, only ever moved forward. */
+/** The position up to which follow-ups are done: in KV `cursors`, only ever moved forward. */
 export const Cursor = Schema.Struct({ position: Count })
 export interface Cursor extends Schema.Schema.Type<typeof Cursor> {}
 
@@ -264,7 +264,7 @@ const key = "follow-ups"
 export const readCursor = (bucket: KvBucket<Cursor>): Effect.Effect<number, BusError> =>
   Effect.map(bucket.get(key), Option.match({ onNone: () => 0, onSome: ({ value }) => value.position }))
 
-/** A process that was overtaken has lost its lease; repeating its work changes nothing. */
+/** An overtaken process has lost its lease; repeating its work changes nothing. */
 const moveCursor = (bucket: KvBucket<Cursor>, position: number): Effect.Effect<void, BusError> =>
   Effect.asVoid(
     records(bucket).change(key, (held) =>

@@ -1,7 +1,7 @@
 /**
- * The follow-ups of a record of the log for other entities, as commands. An item's release hears of the item; a check's
- * verdict and a deep audit's remediation become items; an agent that refused its credentials is benched; items that
- * waited for an agent are woken. The same record gives the same commands under the same ids. Pure.
+ * The follow-ups of a record of the log for other entities, as commands. An item's release is informed of the item; a
+ * check's verdict and a deep audit's remediation become items; an agent that refused its credentials is benched; items
+ * that waited for an agent are woken. The same record gives the same commands under the same ids. Pure.
  */
 import { Result, Schema } from "effect"
 import {
@@ -26,7 +26,7 @@ interface CommandFollowUp<Entity extends CommandEntity> {
   readonly command: CommandOf<Entity>
 }
 
-/** `Remedy`: create an item by its project's present settings. `Wake`: wake the items that wait for the agent. */
+/** `Remedy`: create an item by its project's current settings. `Wake`: wake the items that wait for the agent. */
 export type FollowUp =
   | { readonly [Entity in CommandEntity]: CommandFollowUp<Entity> }[CommandEntity]
   | {
@@ -67,7 +67,7 @@ const followed: Readonly<Record<string, ReadonlySet<string>>> = {
 
 const tagOf = (fact: unknown) => (typeof fact === "object" && fact !== null && "_tag" in fact ? String(fact._tag) : "")
 
-/** Fails for a record whose state cannot be read: an operator must look at it. */
+/** Fails for a record with an unreadable state: an operator must investigate. */
 export const followUpsOf = (record: ReadRecord): Result.Result<ReadonlyArray<FollowUp>, Schema.SchemaError> => {
   const tags = followed[record.entity]
   const facts = record.facts.filter((fact) => tags?.has(tagOf(fact)) === true)
@@ -112,7 +112,7 @@ const ofItem = (
   ...ofRelease(record.id, item, facts)
 ]
 
-/** Tells the linked release that the item was added, how it ended, or that it is back. */
+/** Informs the linked release that the item was added, how it ended, or that it is back. */
 const ofRelease = (id: string, item: WorkItemState, facts: ReadonlyArray<WorkItemFact>): ReadonlyArray<FollowUp> => {
   const { releaseId } = item
   if (releaseId === null) return []
@@ -130,7 +130,7 @@ const outcomeOf = ({ state }: WorkItemState) => {
   return state === "Done" || state === "NoActionRequired" ? "done" : "failed"
 }
 
-/** The act that a check asked for, with the check's project, agent and settings. */
+/** The act requested by a check, with the check's project, agent and settings. */
 const actOf = (checkId: string, check: WorkItemState, fact: WorkItemFactOf<"FollowUpAsked">): FollowUp =>
   command("workitem", fact.followupWorkItemId, {
     _tag: "Create",
@@ -171,8 +171,8 @@ const needles: Readonly<Record<string, ReadonlyArray<Buffer>>> = {
 
 /**
  * Whether a record can have follow-ups, judged from its bytes: most records concern only their own entity, and parsing
- * each of them would cost more than all follow-ups. A false yes is harmless. `subject`: `log.<entity>.<id>`. Records
- * are written without space between key and value.
+ * each of them would cost more than all follow-ups. A false positive is harmless. `subject`: `log.<entity>.<id>`.
+ * Records are written without a space between key and value.
  */
 export const mayBeFollowed = (subject: string, data: Uint8Array): boolean => {
   const wanted = needles[subject.split(".")[1] ?? ""]

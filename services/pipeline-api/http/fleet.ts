@@ -1,4 +1,4 @@
-/** The pickup queue and agents over HTTP: what keeps work from being given out, and who decided that. */
+/** The pickup queue and agents over HTTP: what holds work back, and who decided that. */
 import { Clock, Effect, Option } from "effect"
 import { Views } from "#actors"
 import { type AgentCommand, agentIdOf, type QueueCommand, queueId } from "#pipeline/contract"

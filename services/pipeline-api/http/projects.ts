@@ -37,7 +37,7 @@ const run = Effect.fnUntraced(function* (id: string, command: ProjectCommand) {
   return yield* (yield* Commands).run("project", { id, commandId: yield* commandId }, command)
 })
 
-/** The spend of projects over the last thirty days, as the sweeper has summed it. */
+/** The spend of projects over the last thirty days, as summed by the sweeper. */
 export class Spend extends Context.Service<
   Spend,
   {
@@ -77,7 +77,7 @@ export const projectRoutes = routesOf(
         return yield* answered(id, held.value)
       }),
 
-    // If another caller created it at the same moment, its settings are changed instead.
+    // If another caller created it at the same moment, its settings are updated instead.
     putProject: ({ body }) =>
       Effect.gen(function* () {
         const id = yield* pathId("project")

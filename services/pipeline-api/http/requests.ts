@@ -1,7 +1,7 @@
 /**
- * The common steps of every handler: it reads the request, makes its command's id, and turns a refusal into a wire
- * error. And lists in pages: a cursor is the place after which the next page starts, in an order that no change of an
- * entry moves.
+ * The common steps of every handler: reading the request, deriving its command's id, and turning a refusal into a wire
+ * error. Also paged lists: a cursor is the key after which the next page starts, in an order that no change of an entry
+ * affects.
  */
 import { hash, randomUUID } from "node:crypto"
 import { Effect, Option, type Result, Schema } from "effect"
@@ -32,12 +32,12 @@ export const apiOptions = { bodyBytesMax: Effect.map(Configuration, ({ PipelineA
 
 const isUuid = Schema.is(Uuid)
 
-/** The id in the path. A text that cannot be an id names nothing. */
+/** The id in the path. A text that cannot be an id refers to nothing. */
 export const pathId = (entity: CommandEntity) =>
   Effect.flatMap(HttpCall, ({ params }) => {
     const id = params["id"] ?? ""
     const isId = entity === "workitem" || entity === "release" ? isUuid(id) : id !== "" && id.length <= 256
-    // A subject holds no half of a surrogate pair, and no token beyond this length.
+    // A subject cannot hold half of a surrogate pair, or a token beyond this length.
     return isId && id.isWellFormed() && encodedLength(id) <= tokenCharactersMax
       ? Effect.succeed(isUuid(id) ? id.toLowerCase() : id)
       : Effect.fail(noSuch(entity))
@@ -46,7 +46,7 @@ export const pathId = (entity: CommandEntity) =>
 const tokenCharactersMax = 512
 const encodedLength = (id: string) => Buffer.byteLength(id) * 3 - (id.match(/[A-Za-z0-9_-]/gu)?.length ?? 0) * 2
 
-/** The same id for a request that is repeated with its key, so that it is carried out once. */
+/** The same id for a request repeated with its key, so that it is carried out once. */
 export const commandId = Effect.gen(function* () {
   const key = yield* idempotencyKey(undefined)
   if (key === undefined) return randomUUID()
@@ -63,8 +63,8 @@ export const validated = <A>(created: Result.Result<A, Readonly<Record<string, s
 export const callerName = Effect.map(Caller, ({ workspace, tokenId }) => `${workspace}/${tokenId}`)
 
 /**
- * Creates something once for each idempotency key: a repeated request gets the first one's answer. Even if that answer
- * was lost on the way, nothing is created twice, for the id is made from the key. `create` is given that id.
+ * Creates something once per idempotency key: a repeated request gets the first one's answer. Even if that answer was
+ * lost on the way, nothing is created twice, because the id is derived from the key. `create` is given that id.
  */
 export const createOnce = <Body, A extends Answer, R1, R2>(
   read: Effect.Effect<Body, WireError, R1>,
@@ -76,7 +76,7 @@ export const createOnce = <Body, A extends Answer, R1, R2>(
     const { workspace } = yield* Caller
     const { route } = yield* HttpCall
     const id = key === undefined ? randomUUID() : uuidFrom(workspace, route, key)
-    // A field that may be left out may be null as well: both ask for the same.
+    // An optional field can also be null, with the same meaning.
     const fingerprint = jsonFingerprint(body, { nullIsAbsent: true })
     const request = { workspace, route: `POST ${route}`, key, fingerprint }
     return yield* (yield* Idempotency).run(request, refusing(create(id, body)))
@@ -88,7 +88,7 @@ export const refusing = <A, R>(work: Effect.Effect<A, CommandError | BusError | 
     error._tag === "WireError" ? Effect.fail(error) : Effect.flatMap(refusalOf(error), Effect.fail)
   )
 
-// After a lost race, or with the broker away, a caller may retry at once; a full log takes an operator.
+// After a lost race, or with the broker away, a caller can retry at once; a full log needs an operator.
 const soonSeconds = 1
 const fullSeconds = 30
 
@@ -115,7 +115,8 @@ export const noSuch = (entity: keyof typeof entityNames): WireError =>
   notFound(`no such ${entityNames[entity]}`, `${entityNames[entity].replaceAll(" ", "_")}_not_found`)
 
 /**
- * A UUID in the shape of version 5, always the same for the same words, so that a repeated request does the same thing.
+ * A UUID in the format of version 5, always the same for the same words, so that a repeated request does the same
+ * thing.
  */
 const uuidFrom = (...words: ReadonlyArray<string>): string => {
   const hex = hash("sha256", JSON.stringify(words), "hex")
@@ -177,5 +178,5 @@ const timeDigits = 16
 export const rowKey = ({ createdAtMs, id }: Pick<ViewRow, "createdAtMs" | "id">): string =>
   `${String(createdAtMs).padStart(timeDigits, "0")}:${id}`
 
-/** The freshness that every list states. */
+/** The freshness reported by every list. */
 export const freshness = Effect.map(Views, (views) => views.freshness())

@@ -1,8 +1,8 @@
 /**
- * Dispatches items one after the other until the runner has one. Items of a paused project, or of one at its cap, are
- * skipped. An item that another runner took first is lost, and after a few of these the runner is told to ask again. A
- * repeated pickup id gets the very same dispatch, and never another: a dispatch takes the pickup id as a unique key in
- * the log.
+ * Tries to dispatch one item after another until the runner has one. Items of a paused project, or of one at its cap,
+ * are skipped. An item that another runner took first is lost, and after a few of these the runner is told to ask
+ * again. A repeated pickup id gets the very same dispatch, and never another: a dispatch takes the pickup id as a
+ * unique key in the log.
  */
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import { Actors, type Precondition, type UniqueKey } from "#actors"
@@ -19,7 +19,7 @@ import { Ready, type Wanted } from "./Ready.ts"
 import { InFlightCount } from "./InFlightCount.ts"
 import { auditorsOf, dispatchAnswer } from "./dispatch-answer.ts"
 
-/** `again`: a precondition changed on the way. */
+/** `again`: a precondition changed meanwhile. */
 interface NotGiven {
   readonly _tag: "NotGiven"
   readonly why: Nothing["why"] | "again"
@@ -33,7 +33,7 @@ interface Over extends NotGiven {
 
 // Each try is a read and a write of the broker; a runner that loses this many is told to ask again.
 const triesMax = 8
-// A runner that heard no answer asks again within seconds.
+// A runner without an answer asks again within seconds.
 const pickupKeptSeconds = 3_600
 
 const notGiven = (why: NotGiven["why"], reason: string | null = null): NotGiven => ({ _tag: "NotGiven", why, reason })
@@ -46,7 +46,7 @@ export class Dispatches extends Context.Service<
       wanted: Wanted,
       preconditions: ReadonlyArray<Precondition>
     ) => Effect.Effect<PickupDispatch | NotGiven, BusError>
-    /** The runner's earlier dispatch for this pickup id; undefined if there was none. */
+    /** The runner's earlier dispatch for this pickup id; undefined if none. */
     readonly again: (question: PickupQuestion) => Effect.Effect<PickupDispatch | Over | undefined, BusError>
   }
 >()("starling/pipeline-api/Dispatches") {
@@ -116,7 +116,7 @@ interface Try {
   readonly preconditions: ReadonlyArray<Precondition>
 }
 
-/** Claims the item, so that nobody else in this process tries it meanwhile. Undefined: lost. */
+/** Claims the item, so that this process does not try it for another runner meanwhile. Undefined: lost. */
 const claim = Effect.fnUntraced(function* (
   parts: Parts,
   tried: Try
@@ -174,7 +174,7 @@ const unlessCapped = Effect.fnUntraced(function* (parts: Parts, tried: ProjectTr
   return state
 })
 
-/** Puts the item off if its project is at its cap; answers with the reason, if so. */
+/** Puts the item off if its project is at its cap, and then returns the reason. */
 const putOff = Effect.fnUntraced(function* (
   { configured, commands, ready }: Parts,
   { item, question, project }: ProjectTry

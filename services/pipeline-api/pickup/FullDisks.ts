@@ -1,7 +1,7 @@
 /**
- * The event of a launch that was refused for want of disk space. A runner on a full disk asks every few seconds and is
- * refused every time, so one event goes out for each runner and mount, and another when the suggested time for the next
- * try has come. Each replica may send its own; no pickup waits for it or fails with it.
+ * The event of a launch refused for lack of disk space. A runner on a full disk asks every few seconds and is refused
+ * every time, so one event is published per runner and mount, and another once the suggested time for the next try has
+ * come. Each replica can publish its own; no pickup waits for it or fails with it.
  */
 import { Clock, Context, Effect, Layer } from "effect"
 import { jsonCodec, Publisher } from "#bus"
@@ -10,7 +10,7 @@ import { Configuration } from "#configuration"
 import { Envelope, eventSchemaVersion, isoTime, setNewest, subjects } from "#base"
 import { fullDisk } from "./ready-items.ts"
 
-// Far more runners than one replica answers; beyond it the oldest entry goes, and its event may be repeated.
+// Far more runners than one replica answers; beyond it the oldest entry is evicted, and its event can be repeated.
 const rememberedMax = 10_000
 
 const event = "disk.deferred"
@@ -26,7 +26,7 @@ export class FullDisks extends Context.Service<
       const { DiskGuard } = yield* Configuration
       const publisher = yield* Publisher
       const retryMs = Math.round(DiskGuard.RetryAfterSeconds * 1_000)
-      /** The moment until which a runner's mount makes no further event, the oldest first. */
+      /** Until when a runner's mount makes no further event, the oldest first. */
       const quietUntilMs = new Map<string, number>()
 
       const tell = Effect.fn("FullDisks.tell")(function* (question: Pick<PickupQuestion, "runner" | "disks">) {
@@ -35,7 +35,7 @@ export class FullDisks extends Context.Service<
         const nowMs = yield* Clock.currentTimeMillis
         const key = JSON.stringify([question.runner, full.mountPath])
         if (nowMs < (quietUntilMs.get(key) ?? 0)) return
-        // Remembered before the event goes out, so that many questions at once make one event.
+        // Recorded before the event is published, so that many concurrent questions make one event.
         setNewest(quietUntilMs, key, nowMs + retryMs, rememberedMax)
         const envelope: Envelope = {
           eventSchemaVersion,

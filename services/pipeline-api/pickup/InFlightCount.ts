@@ -10,10 +10,10 @@ import type { BusError } from "#bus"
 import { keyedQueue } from "#runtime"
 import { Ready } from "./Ready.ts"
 
-// The views show a record within some ten milliseconds. After this, the runner is told to ask again rather than kept
+// The views show a record within about ten milliseconds. After this, the runner is told to ask again rather than kept
 // waiting.
 const patienceMs = 2_000
-// A turn takes milliseconds, so that the last of these has its turn in time. Further runners are told to ask again.
+// A turn takes milliseconds, so the last of these gets its turn in time. Further runners are told to ask again.
 const turnsMax = 512
 
 interface Project {
@@ -25,7 +25,7 @@ export class InFlightCount extends Context.Service<
   InFlightCount,
   {
     /**
-     * Runs `work` once the number in flight is known as of the project's record and of its last dispatch. The dispatch
+     * Runs `work` once the number in flight is known as of the project's record and its last dispatch. The dispatch
      * made in it must move the key. `late`: the answer when the views are too far behind.
      */
     readonly whileKnown: <A, E, R, B>(
@@ -48,7 +48,7 @@ export class InFlightCount extends Context.Service<
         late: () => B
       ) {
         const last = yield* actors.uniqueKey(capKey(id))
-        // A dispatch made here counts before the views show it. Its record stands right after its key.
+        // A dispatch made here counts before the views show it. Its record comes right after its key.
         const dispatchedAt = Option.match(last, {
           onNone: () => 0,
           onSome: (key) => (ready.wasGiven(key.commandId) ? 0 : key.sequence + 1)
@@ -67,9 +67,7 @@ export class InFlightCount extends Context.Service<
 
 const capKey = (projectId: string) => `cap ${projectId}`
 
-/**
- * The key that the next dispatch of a project with a cap takes, so that such dispatches are made one after the other.
- */
+/** The key taken by the next dispatch of a project with a cap, so that such dispatches are made one after the other. */
 const nextOfCap = (projectId: string, found: Option.Option<FoundUniqueKey>): UniqueKey => ({
   name: capKey(projectId),
   sequence: Option.match(found, { onNone: () => 0, onSome: ({ sequence }) => sequence })

@@ -1,8 +1,9 @@
 /**
- * Gives runners work: the first of the ready items that their agent may take, by priority and age. Every condition
+ * Gives runners work: the first of the ready items that their agent can take, by priority and age. Every condition
  * checked on the way is a precondition of the dispatch itself: queue, agent and project allow it, the project is below
- * its cap, and the pickup id has no dispatch yet. So an answered pause stops every dispatch after it, and a cap holds
- * over all replicas. Every pickup after an answered resume sees it; a runner that may wait waits through a pause.
+ * its cap, and the pickup id has no dispatch yet. So an acknowledged pause stops every dispatch after it, and a cap
+ * holds over all replicas. Every pickup after an acknowledged resume takes it into account; a runner that can wait
+ * waits through a pause.
  */
 import { randomUUID } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option } from "effect"
@@ -19,15 +20,15 @@ import { agentCondition, diskCondition, namesOfAlone, type Nothing, parkReason, 
 import { FullDisks } from "./FullDisks.ts"
 import { catchUp } from "./catch-up.ts"
 
-// Conditions that keep changing while they are checked are a conflict between others.
+// Conditions that keep changing while they are checked mean a conflict between others.
 const roundsMax = 4
 // Items parked for one question; the next question parks more.
 const parkedMax = 16
 const busyRetryMs = 50
 const awayRetryMs = 2_000
 
-// Obstacles that pass without the runner, and whose end is seen here. For a cap, a disk or a conflict the runner must
-// ask again.
+// Obstacles that pass without the runner, and whose end is noticed here. For a cap, a disk or a conflict the runner
+// must ask again.
 const waitedOut: ReadonlySet<string> = new Set([
   "empty",
   "queue-paused",
@@ -35,7 +36,7 @@ const waitedOut: ReadonlySet<string> = new Set([
   "agent-paused",
   "agent-benched"
 ])
-// Reasons that rest on the views, which are a moment behind: a lost item may be one that they still show as ready.
+// Reasons based on the views, which are a moment behind: a lost item can be one that they still show as ready.
 const isAsShown = ({ why, reason }: Nothing) =>
   why === "empty" || why === "project-paused" || (why === "busy" && reason === null)
 
@@ -43,7 +44,7 @@ export class Pickup extends Context.Service<
   Pickup,
   {
     readonly next: (question: PickupQuestion) => Effect.Effect<PickupAnswer>
-    /** From now on no runner gets anything, and waiting runners are told so. */
+    /** From now on no runner gets work, and waiting runners are told so. */
     readonly stop: Effect.Effect<void>
   }
 >()("starling/pipeline-api/Pickup") {
@@ -94,7 +95,7 @@ interface Parts {
   readonly isStopped: () => boolean
 }
 
-/** Tries, and tries again whenever there may be work, for as long as the runner may wait. */
+/** Tries, and retries whenever there can be work, for as long as the runner can wait. */
 const untilGiven = Effect.fnUntraced(function* (
   parts: Parts,
   question: PickupQuestion
@@ -132,7 +133,7 @@ const attempt = Effect.fnUntraced(function* (
 ): Effect.fn.Return<PickupAnswer, BusError> {
   const { commands, configured, dispatches, fullDisks, ready, routing } = parts
   for (let round = 0; round < roundsMax; round++) {
-    // The change may be that another replica, asked the same, gave something.
+    // The change can mean that another replica, asked the same, gave out an item.
     const before = round === 0 ? undefined : yield* givenBefore(parts, question)
     if (before !== undefined) return before
     const nowMs = yield* Clock.currentTimeMillis
@@ -160,7 +161,7 @@ const attempt = Effect.fnUntraced(function* (
   return nothing(parts, { why: "busy", reason: null })
 })
 
-/** Parks items that no agent is left for: they wait for the agent instead of for a runner. */
+/** Parks items that have no agent left: they wait for the agent instead of for a runner. */
 const park = Effect.fnUntraced(function* ({ commands, ready, roster, routing }: Parts, question: PickupQuestion) {
   const kind = question.agent
   const { hold, reason, preconditions } = yield* routing.holdOn(kind, null)

@@ -1,6 +1,6 @@
 /**
- * The ready items of this process. It reads the views anew when they have moved, for at most a twentieth of the time,
- * and corrects them by what this process gave out since. Waiting runners wake when the views show work for them.
+ * The ready items of this process. It rereads the views when they have changed, for at most a twentieth of the time,
+ * and corrects them by what this process has given out since. Waiting runners wake when the views show work for them.
  */
 import { Clock, Context, Deferred, Effect, Layer, Option } from "effect"
 import { Views } from "#actors"
@@ -26,11 +26,11 @@ const movingStates: ReadonlyArray<WorkItemStateName> = [
   "WaitingForAgentResume"
 ]
 
-// Records come in clumps, of which one look shows all.
+// Records come in bursts, and one read shows all of a burst.
 const restMsMin = 20
-// The rest after a look, in times that it took.
+// The rest after a read, as a multiple of its duration.
 const shareMax = 20
-// An item that was put off becomes ready when its time comes, without a record that says so.
+// An item that was put off becomes ready when its time comes, without a record that shows it.
 const lookAnywayMs = 1_000
 // Items scanned for one question; items of paused projects are left out before that.
 const scannedMax = 10_000
@@ -38,15 +38,15 @@ const scannedMax = 10_000
 export class Ready extends Context.Service<
   Ready,
   {
-    /** In the order of dispatch; items that others are trying now are left out. */
+    /** In dispatch order; excludes items being tried for others now. */
     readonly candidates: (wanted: Wanted, nowMs: number) => ReadonlyArray<ReadyItem>
-    /** Nobody here tries the item, and nobody here was given it. */
+    /** This process neither tries the item nor has given it out. */
     readonly isFree: (item: ReadyItem) => boolean
     /** There are items, but their projects are paused. */
     readonly isHeldUp: (wanted: Wanted) => boolean
     /**
-     * Claims the item, so that nobody else here tries it meanwhile. `done` takes the record's sequence if it was given
-     * out.
+     * Claims the item, so that this process does not try it for another runner meanwhile. `done` takes the record's
+     * sequence if it was given out.
      */
     readonly claim: (
       item: ReadyItem,
@@ -54,15 +54,15 @@ export class Ready extends Context.Service<
     ) => { readonly done: (sequence: number | undefined) => void }
     /** Does not count items that are only being tried. */
     readonly inFlight: (projectId: string, agent: string) => InFlight
-    /** Items that the runner might take wait until an agent is resumed. */
+    /** Items that the runner could take wait until an agent is resumed. */
     readonly isParked: (wanted: Wanted) => boolean
-    /** Ends when everything decided up to that record of LOG is known here. */
+    /** Completes when everything decided up to that record of LOG is known here. */
     readonly seen: (sequence: number) => Effect.Effect<void>
-    /** Ends when the number in flight is known as of that record: the views show it, and leave out nothing that moves. */
+    /** Completes when the number in flight is known as of that record: the views show it, and omit no moving item. */
     readonly shown: (sequence: number) => Effect.Effect<void>
     /** The dispatch was made here, and the views do not show it yet. */
     readonly wasGiven: (dispatchId: string) => boolean
-    /** Ends when there may be work, or when the time is over; at once when too many runners wait already. */
+    /** Completes when there can be work, or when the time is over; at once when too many runners wait already. */
     readonly wait: (waiting: Waiting, waitMs: number) => Effect.Effect<void>
     readonly wakeAll: Effect.Effect<void>
   }
@@ -120,7 +120,7 @@ const make = Effect.fnUntraced(function* (waitersMax: number) {
   })
 })
 
-/** Reads the views for the life of the scope. `look` gets their position. */
+/** Reads the views while the scope is open. `look` gets their position. */
 const keepLooking = Effect.fnUntraced(function* (
   views: Views["Service"],
   look: (sequence: number, nowMs: number) => void
@@ -174,7 +174,7 @@ const standingOf = (views: Views["Service"], id: string, nowMs: number) => {
   return row === undefined ? "Available" : agentRow(row, nowMs).state
 }
 
-/** An agent that was shown once is shown with 0 when it has nothing left. */
+/** An agent that was shown once is shown with 0 when it has no items left. */
 const gauges = Effect.map(Metrics, (metrics) => {
   const ready = metrics.gauge(readyItems)
   const waiters = metrics.gauge(pickupWaiters)
@@ -197,32 +197,32 @@ interface GivenItem {
 const givenMax = 10_000
 
 /**
- * Items that were given out here, until the views show it. No item is tried twice while the views are behind, and the
- * number in flight counts right.
+ * Items given out here, until the views show it. No item is tried twice while the views are behind, and the number in
+ * flight is right.
  */
 const givenItems = () => {
   const given = new Map<string, GivenItem>()
   return {
-    /** Nobody here tries the item, and nobody here was given it. */
+    /** This process neither tries the item nor has given it out. */
     isFree: (item: ReadyItem) => {
       const taken = given.get(item.id)
       return taken === undefined || item.sequence > taken.sequence
     },
     /**
-     * Claims the item, so that nobody else here tries it meanwhile. `done` takes the record's sequence if it was given
-     * out.
+     * Claims the item, so that this process does not try it for another runner meanwhile. `done` takes the record's
+     * sequence if it was given out.
      */
     claim: ({ id, projectId }: ReadyItem, taken: Pick<GivenItem, "agent" | "dispatchId">) => {
       given.set(id, { projectId, ...taken, sequence: Infinity })
       return {
         done: (sequence: number | undefined) => {
-          // An item that is not remembered may be tried again; its actor then refuses.
+          // A forgotten item can be tried again; its actor then refuses.
           if (sequence === undefined || given.size > givenMax) given.delete(id)
           else given.set(id, { projectId, ...taken, sequence })
         }
       }
     },
-    /** Leaves out items that are only being tried. */
+    /** Excludes items that are only being tried. */
     ofProject: (projectId: string): ReadonlyArray<readonly [id: string, item: GivenItem]> =>
       [...given].filter(([, item]) => item.projectId === projectId && item.sequence < Infinity),
     wasGiven: (dispatchId: string) =>
@@ -241,18 +241,18 @@ export interface Wanted {
 }
 
 export interface Waiting extends Wanted {
-  /** The kind, and the instance that asks. A hold on either counts. */
+  /** The kind, and the asking instance. A hold on either counts. */
   readonly agentIds: readonly [kind: string, ...instance: ReadonlyArray<string>]
   /** The names that only this kind serves: while the kind is paused, their items are parked. */
   readonly alone: ReadonlyArray<string>
 }
 
-/** Runners that wait for work. As many wake as there are items for. */
+/** Runners waiting for work. As many wake as there are items for. */
 const waitingRunners = (waitersMax: number) => {
   const waiters = new Set<{ readonly waiting: Waiting; readonly woken: Deferred.Deferred<void> }>()
   return {
     count: () => waiters.size,
-    /** Ends when the runner is woken, or when the time is over; at once when too many wait already. */
+    /** Completes when the runner is woken, or when the time is over; at once when too many wait already. */
     wait: (waiting: Waiting, waitMs: number): Effect.Effect<void> =>
       Effect.suspend(() => {
         if (waiters.size >= waitersMax) return Effect.void

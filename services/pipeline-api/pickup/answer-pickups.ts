@@ -1,8 +1,8 @@
 /**
  * Questions of runners over the bus, one queue group over all replicas. `pickup.next.<agent kind>` asks for work: a
- * runner may wait for an answer, in a line of bounded length, and a drain tells it at once to ask another replica.
- * `pickup.held` asks whether the runner still holds its item. The leader's state answers it, so that the answer never
- * contradicts a cancel that was answered before.
+ * runner can wait for an answer, in a queue of bounded length, and a drain tells it at once to ask another replica.
+ * `pickup.held` asks whether the runner still holds its item. It is answered from the leader's state, so the answer
+ * never contradicts a cancel that was acknowledged before.
  */
 import { Effect, Option } from "effect"
 import { jsonCodec, Requests } from "#bus"
@@ -16,7 +16,7 @@ import { Pickup } from "./Pickup.ts"
 // Pickups in work, beside those that wait: a dispatch takes milliseconds.
 const pickupsAtOnceMax = 256
 
-/** `pickup.next.<agent kind>`: answers for the life of the scope. */
+/** `pickup.next.<agent kind>`: answers while the scope is open. */
 export const answerPickups = Effect.gen(function* () {
   const requests = yield* Requests
   const { next, stop } = yield* Pickup
@@ -36,7 +36,7 @@ export const answerPickups = Effect.gen(function* () {
 const heldAtOnceMax = 256
 const awayMs = 2_000
 
-/** `pickup.held`: answers for the life of the scope. */
+/** `pickup.held`: answers while the scope is open. */
 export const answerHeld = Effect.gen(function* () {
   const requests = yield* Requests
   const commands = yield* Commands

@@ -1,19 +1,20 @@
 /**
- * Lets a pickup see what was answered before it was asked. The views are a moment behind the log, and a follow-up wakes
- * the items that were parked for an agent. A runner that asks right after an answered resume must see it all the same.
+ * Lets a pickup take into account everything acknowledged before it. The views are a moment behind the log, and a
+ * follow-up wakes the items that were parked for an agent. A runner that asks right after an acknowledged resume must
+ * still see its effect.
  */
 import { Clock, Deferred, Effect, Schedule, Semaphore } from "effect"
 import { Kv, StreamReader } from "#bus"
 import { Ready, type Wanted } from "./Ready.ts"
 import { Cursor, readCursor } from "../follow-ups/FollowUps.ts"
 
-// The views show a record within some ten milliseconds; when they are this far behind, the pickup does not wait for
+// The views show a record within about ten milliseconds; when they are this far behind, the pickup does not wait for
 // them.
 const catchUpMsMax = 2_000
-// One question to the broker; follow-ups are done in runs of twenty milliseconds.
+// One request to the broker; follow-ups are done in runs of twenty milliseconds.
 const cursorEveryMs = 20
 
-/** Ends when earlier decisions are known here, or when that takes too long. */
+/** Completes when earlier decisions are known here, or when that takes too long. */
 export const catchUp = Effect.gen(function* () {
   const reader = yield* StreamReader
   const ready = yield* Ready
@@ -33,7 +34,7 @@ export const catchUp = Effect.gen(function* () {
   })
 })
 
-/** One read serves all questions that came before it began: at most one is in progress. */
+/** One read serves all questions that arrived before it began: at most one is in progress. */
 const coalescedRead = Effect.fnUntraced(function* <A, E>(read: Effect.Effect<A, E>) {
   const scope = yield* Effect.scope
   const inTurn = yield* Semaphore.make(1)

@@ -1,6 +1,4 @@
-/**
- * What a runner is told of the dispatch that it got.
- */
+/** The runner's answer for its dispatch. */
 import type { ConfigurationFile } from "#configuration"
 import type { PickupDispatch, PickupReply, WorkItemDispatch, WorkItemState } from "#pipeline/contract"
 import { eventItem } from "#pipeline"
@@ -17,7 +15,7 @@ const secondMs = 1_000
 const minuteMs = 60_000
 const whole = (milliseconds: number) => Math.max(1, Math.round(milliseconds))
 
-/** The answer to a pickup: all that a runner learns of its phase. Pure. */
+/** The answer to a pickup: everything a runner learns of its phase. Pure. */
 export const dispatchAnswer = (
   id: string,
   { item, dispatch, replies, findings, configured: { Pipeline, DiskGuard } }: DispatchMaterial

@@ -1,10 +1,10 @@
 /**
- * One reading of the views for pickup: ready items by the agent that they name, in the order of dispatch; the number in
- * flight of each project; the agents that items are parked for; the paused projects. It is a moment behind the actors,
- * who decide. Pure.
+ * One reading of the views for pickup: ready items by the agent that they name, in dispatch order; the number in flight
+ * of each project; the agents that items are parked for; the paused projects. It is a moment behind the actors, who
+ * decide. Pure.
  *
  * The conditions that keep a runner from getting work: the queue, its agent, its disks. Also which items of a held
- * agent no other agent may take. Pure.
+ * agent no other agent can take. Pure.
  */
 import type { ViewRow } from "#actors"
 import type { ConfigurationFile } from "#configuration"
@@ -42,7 +42,7 @@ export interface ReadyLook {
 
 export const emptyLook: ReadyLook = { ready: new Map(), inHand: [], parkedFor: new Set(), pausedProjects: new Set() }
 
-/** The fields of an item that has not ended that matter here. */
+/** The relevant fields of an item that has not ended. */
 export type MovingRow = Pick<ViewRow, "id" | "project" | "state" | "createdAtMs" | "sequence"> & {
   readonly summary: Pick<
     WorkItemSummary,

@@ -3,8 +3,8 @@
  * `reports`), so that two of the same item are decided in the order in which they were stored. A report's id is the
  * command's id: a repeated report changes nothing.
  *
- * It acks a report that was decided, that comes too late, or that its entity refuses or does not exist for. It hands
- * back a report that met a busy entity or an absent broker; later reports of the same entity wait for it. A report that
+ * It acks a report that was decided, that is too late, or whose entity refuses it or does not exist. It hands back a
+ * report that found a busy entity or an unreachable broker; later reports of the same entity wait for it. A report that
  * breaks its schema goes to REJECTED.
  *
  * The loop is alive while no report is in work for too long and waiting ones are taken, or while it waits for its lease
@@ -32,12 +32,12 @@ import { reportsTotal } from "../metrics.ts"
 import { Reports } from "./Reports.ts"
 
 const againMs = 250
-// Reports that still run then are handed back: the next process can take them as well.
+// Reports still running then are handed back: the next process can take them as well.
 const drainPatienceMs = 20_000
 
 const consumer = readyConsumer("REPORTS", "pipeline-api")
 
-/** The reports in work, since when, and whether any was finished. */
+/** The reports in work, since when, and whether any has finished. */
 interface InHand {
   readonly sinceMs: Map<number, number>
   readonly moved: () => void
@@ -84,7 +84,7 @@ const takeReports = Effect.fnUntraced(function* (
 })
 
 export const ReportIntake = {
-  /** Takes reports for the life of the scope. */
+  /** Takes reports while the scope is open. */
   layer: (holder: string, stallMs = stallMsDefault) =>
     Layer.effectDiscard(
       Effect.gen(function* () {
@@ -137,9 +137,9 @@ const orderKeyOf = (report: Report): string => {
 export interface Turn<A> {
   readonly key: string
   readonly sequence: number
-  /** Whether the message is finished; an unfinished one holds the later ones back. */
+  /** Whether the message is finished; an unfinished one blocks the later ones. */
   readonly isDone: (outcome: A) => boolean
-  /** The outcome of a message whose predecessor is still to come again. */
+  /** The outcome of a message whose predecessor has yet to be redelivered. */
   readonly heldOff: A
 }
 
@@ -150,7 +150,7 @@ interface OrderedKeys {
 
 /**
  * Order among messages of one key. Each waits for those before it. After one was handed back to the broker, later ones
- * are handed back too until it has come again. Messages of other keys do not wait. The broker's limit of unacked
+ * are handed back too until it is redelivered. Messages of other keys do not wait. The broker's limit of unacked
  * messages bounds the memory.
  */
 export const orderedKeys = (): OrderedKeys => {
@@ -175,7 +175,7 @@ const takeTurn = Effect.fnUntraced(function* <A, R>(
     started.delete(sequence)
     if (started.size === 0) unfinished.delete(key)
   }
-  // A defect is our mistake; without this it would hold the others back for ever.
+  // A defect is a bug; without this it would block the others forever.
   const outcome = yield* Effect.onError(work, () => Effect.sync(finish))
   if (isDone(outcome)) finish()
   return outcome

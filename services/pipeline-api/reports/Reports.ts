@@ -1,7 +1,7 @@
 /**
  * Carries out one report: looks up what its steps depend on, then runs each step's command under the report's id. The
- * cost of a report counts even if its item refuses the report. An event of the whole fleet is published as it is, under
- * the report's message id.
+ * cost of a report counts even if its item refuses the report. An event of the entire fleet is published unchanged,
+ * under the report's message id.
  */
 import { hash, randomUUID } from "node:crypto"
 import { Context, Effect, Layer, Option, Random } from "effect"
@@ -104,7 +104,7 @@ const carryOutSteps = Effect.fnUntraced(function* (parts: Parts, report: Report,
   return outcome
 })
 
-/** The item that the report names, if its steps depend on it. */
+/** The report's item, if its steps depend on it. */
 const itemOf = Effect.fnUntraced(function* ({ commands }: Parts, report: Report) {
   if (!lookedUp.has(report.kind) || !("workItemId" in report) || report.workItemId === null) return undefined
   const held = yield* commands.read("workitem", report.workItemId)
@@ -146,13 +146,14 @@ const publish = Effect.fnUntraced(function* (
     project: null,
     details: redactTexts(details, redact)
   }
-  // Who knows less than the report itself cannot use the id first, and so have the event dropped as a copy.
+  // A publisher that knows less than the report itself cannot use the id first, and so have the event dropped as a
+  // copy.
   const messageId = `report.${report.reportId}.${hash("sha256", JSON.stringify(report))}`
   yield* publisher.publish(subjects.event(event), envelopes, envelope, { messageId })
   return "told" as const
 })
 
-/** A refusal ends the report and is logged; a failure that may pass does not end it. */
+/** A refusal ends the report and is logged; a transient failure does not end it. */
 const settled = (error: CommandError | BusError): Effect.Effect<ReportOutcome, CommandError> => {
   if (error._tag === "Refusal") {
     return Effect.as(
@@ -164,8 +165,8 @@ const settled = (error: CommandError | BusError): Effect.Effect<ReportOutcome, C
 }
 
 /**
- * Keeps the last forecast of each agent's quota in KV `forecasts`. Its best time to spend may still be to come; the
- * sweeper announces it then. Reports of one agent come here in their order.
+ * Keeps the last forecast of each agent's quota in KV `forecasts`. Its best time to spend can still be to come; the
+ * sweeper announces it then. Reports of one agent arrive here in order.
  */
 const keepForecast = (bucket: KvBucket<QuotaForecast>, forecast: QuotaForecast): Effect.Effect<void, BusError> =>
   Effect.asVoid(records(bucket).change(forecastKey(forecast.agent), () => replaced(forecast)))

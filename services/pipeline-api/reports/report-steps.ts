@@ -1,6 +1,6 @@
 /**
- * The steps that follow from a report: commands for the actors it concerns, or an event of the whole fleet. The most
- * important goes first, so that a report that is handed back half done is done whole the next time. Pure.
+ * The steps that follow from a report: commands for the actors it concerns, or an event of the entire fleet. The most
+ * important goes first, so that a report handed back half done is completed the next time. Pure.
  */
 import {
   agentIdOf,
@@ -40,7 +40,7 @@ export interface ReportMaterial {
   readonly epoch: string
   readonly configured: Pick<ConfigurationFile, "Agents" | "Pipeline" | "QuotaRetry" | "StalePullRequestSweep">
   readonly roster: AgentRoster
-  /** The present state of the item that the report names, if there is one. */
+  /** The current state of the report's item, if any. */
   readonly item: ConcernedItem | null
   /** The runner's own dispatch of that item. */
   readonly dispatch: WorkItemDispatch | null
@@ -78,13 +78,13 @@ const withFallback = (report: RunnerReport, { fallback }: ReportMaterial): Runne
     ? { ...report, toAgent: fallback.agent, toModel: fallback.model }
     : report
 
-/** The steps for the agent at work on the item; none if that dispatch is over. */
+/** The steps for the agent working on the item; none if that dispatch is over. */
 const agentSteps = (report: RunnerReport, material: ReportMaterial): ReadonlyArray<ReportStep> => {
   const { dispatch, atMs, configured, roster } = material
   if (dispatch === null || report.kind === "recheck-completed" || report.dispatchId !== dispatch.dispatchId) return []
   const { agent, agentInstanceId } = dispatch
   if (report.kind === "quota-hit") {
-    // When the kind has no instances of its own, the account is the kind's.
+    // When the kind has no instances of its own, the account belongs to the kind.
     const id = agentIdOf(agent, roster.hasInstances(agent) ? agentInstanceId : null)
     const resetAtMs = report.resetAtMs ?? atMs + configured.QuotaRetry.PeriodicMinutes * minuteMs
     return [command("agent", id, { _tag: "HitQuota", occurredAtMs: atMs, resetAtMs: Math.round(resetAtMs) })]
@@ -105,7 +105,7 @@ const agentSteps = (report: RunnerReport, material: ReportMaterial): ReadonlyArr
   ]
 }
 
-/** An agent that is refused for good right after it was given an item fails the item; a passing refusal does not. */
+/** An agent permanently refused right after it was given an item fails the item; a transient refusal does not. */
 const refusedAtPickup = (report: Report<"smoke-result">, { dispatch, jitter, freshWorkItemId }: ReportMaterial) => {
   const { agent, agentInstanceId, cause, category, workItemId, reason, reportId } = report
   if (cause !== "pickup" || category !== "Persistent" || workItemId === null || dispatch === null) return []
@@ -146,7 +146,7 @@ const steps: {
     const id = agentIdOf(report.agent, report.agentInstanceId)
     const { outcome, cause, reason, category, occurredAtMs, epoch } = report
     if (outcome === "passed") return [command("agent", id, { _tag: "PassSmoke", occurredAtMs })]
-    // A background probe concerns no item, whatever it says.
+    // A background probe concerns no item, whatever it reports.
     const item = cause === "pickup" ? material.item : null
     const benched = command("agent", id, { _tag: "FailSmoke", cause, reason, category, occurredAtMs, item, epoch })
     return [benched, ...refusedAtPickup(report, material)]
@@ -155,7 +155,7 @@ const steps: {
     const { AdviceFor, AdviceCooldownMinutes } = configured.Agents
     const { agent, optimalFromMs, optimalUntilMs } = report
     const isWatched = AdviceFor.length === 0 || AdviceFor.includes(agent)
-    // The adviser names the best time to spend; before that time there is nothing to announce.
+    // The adviser names the best time to spend; before then there is nothing to announce.
     if (!isWatched || optimalUntilMs === null || (optimalFromMs !== null && optimalFromMs > atMs)) return []
     return [
       command("agent", agent, {
@@ -249,7 +249,7 @@ const steps: {
 
 /**
  * What remains of a report that its item refuses: its cost. It is counted as progress of the same dispatch, under the
- * report's own id, so that it is never counted twice. Nothing for a report without a cost.
+ * report's own id, so that it is never counted twice. Undefined for a report without a cost.
  */
 export const usageStep = (
   report: Report,
