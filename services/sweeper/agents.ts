@@ -23,11 +23,11 @@ import {
 } from "./seen-entities.ts"
 import type { Sweep } from "./sweeps.ts"
 
-// The follow-ups of the log need a moment; an item that waits for more than a few sweeps was overlooked.
+// The follow-ups of the log need a moment; an item that waits longer than a few sweeps was overlooked.
 const patienceMsMin = 10_000
 const patienceSweeps = 3
 
-/** Ends pauses whose time is over, restores quotas, and wakes items that wait in vain. */
+/** Ends expired pauses, restores quotas, and wakes items that wait in vain. */
 export const agentSweep: Effect.Effect<Sweep, never, CommandClient | Configuration | Views> = Effect.gen(function* () {
   const { Sweeper, QuotaRetry, Agents } = yield* Configuration
   const client = yield* CommandClient
@@ -52,15 +52,15 @@ export const agentSweep: Effect.Effect<Sweep, never, CommandClient | Configurati
 
 interface AgentTimes {
   readonly nowMs: number
-  /** The delay after the reset of a quota, for clocks differ. */
+  /** The delay after a quota reset, because clocks differ. */
   readonly marginMs: number
   /** The interval for a quota whose reset is unknown. */
   readonly periodicMs: number
 }
 
 /**
- * Commands for pauses whose time is over, for quotas whose reset has come, and for quotas that are retried because
- * their reset is unknown. Pure.
+ * Commands for expired pauses, for quotas whose reset has come, and for quotas retried because their reset is unknown.
+ * Pure.
  */
 export const agentCommandsDue = (agents: ReadonlyArray<SeenAgent>, times: AgentTimes): ReadonlyArray<PlannedCommand> =>
   agents.flatMap((agent) => [...pauseDue(agent, times), ...quotaDue(agent, times)])
@@ -94,8 +94,8 @@ interface WaitingInput {
 }
 
 /**
- * Items that wait for a paused agent although one takes work: parked at the moment in which the agent resumed, for
- * example. The follow-ups of the log wake the others; these were overlooked. Pure.
+ * Items that wait for a paused agent although one takes work: for example those parked at the moment of the resume. The
+ * follow-ups of the log wake the others; these were overlooked. Pure.
  */
 export const overlookedItems = (input: WaitingInput): ReadonlyArray<PlannedCommand> => {
   const { items, eligible, nowMs, patienceMs } = input
@@ -106,7 +106,7 @@ export const overlookedItems = (input: WaitingInput): ReadonlyArray<PlannedComma
     .map((item) => toWorkItem(item, "agent-takes-work", { _tag: "AgentResumed" }))
 }
 
-/** A kind is paused as such, or when each of its instances is. */
+/** A kind is paused if it is paused itself, or if each of its instances is. */
 const pausedKinds = ({ agents, kinds, nowMs }: WaitingInput) => {
   const paused = new Set(
     agents
@@ -123,8 +123,8 @@ const pausedKinds = ({ agents, kinds, nowMs }: WaitingInput) => {
 const againAfterMs = 60_000
 
 /**
- * The advice sweep tells agents when their quota is best spent now. It only advises; no reset is triggered. The agent
- * itself knows which windows it was told of, and when it may be told of another.
+ * The advice sweep tells agents when now is the best time to spend their quota. It only advises; no reset is triggered.
+ * The agent itself knows which windows were announced, and when another can be.
  */
 export const adviceSweep: Effect.Effect<Sweep, never, CommandClient | Configuration | Kv> = Effect.gen(function* () {
   const { Sweeper, Agents } = yield* Configuration
@@ -133,7 +133,7 @@ export const adviceSweep: Effect.Effect<Sweep, never, CommandClient | Configurat
 
   const begin = Effect.gen(function* () {
     const bucket = yield* kv.open("forecasts", QuotaForecast)
-    // The moment until which an agent is not told of a window again; for ever once it was told. One window per agent.
+    // Until when a window is not announced to an agent again; forever once it was. One window per agent.
     const quiet = new Map<string, { readonly window: string; readonly untilMs: number }>()
     return Effect.gen(function* () {
       const nowMs = yield* Clock.currentTimeMillis
@@ -168,9 +168,7 @@ interface AdviceInput {
   readonly cooldownMs: number
 }
 
-/**
- * Whether now is the time: within the optimal window, before the decision is due, and with something to spend. Pure.
- */
+/** Whether to advise now: within the optimal window, before the decision is due, and with something to spend. Pure. */
 export const adviceDue = ({ forecasts, nowMs, watched, cooldownMs }: AdviceInput): ReadonlyArray<PlannedCommand> =>
   forecasts
     .filter(({ agent }) => watched.length === 0 || watched.includes(agent))
@@ -178,7 +176,7 @@ export const adviceDue = ({ forecasts, nowMs, watched, cooldownMs }: AdviceInput
       const { agent, kind: _kind, reportId: _reportId, atMs: _atMs, optimalUntilMs, ...advice } = forecast
       if (optimalUntilMs === null || !isTimeToSpend({ ...forecast, optimalUntilMs }, nowMs)) return []
       const command = { _tag: "AdviseSpending", ...advice, optimalUntilMs, cooldownMs } as const
-      // One window gives one id, so a second telling is not carried out.
+      // One window gives one id, so a second announcement is not carried out.
       return [toAgent({ id: agent, sequence: optimalUntilMs }, "advice", command)]
     })
 

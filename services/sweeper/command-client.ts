@@ -1,7 +1,7 @@
 /**
- * The command client sends the planned commands of sweeps over the bus, some at once. A busy entity is asked again a
- * few times; when nothing answers at all the whole sweep fails, and the next one plans anew. Commands beyond the bound
- * of one sweep are left for the next, and counted.
+ * The command client sends the planned commands of sweeps over the bus, some concurrently. A busy entity is retried a
+ * few times; when there is no answer at all the sweep fails, and the next one plans anew. Commands beyond the bound of
+ * one sweep are left for the next, and counted.
  */
 import { Context, Effect, Layer } from "effect"
 import { type BusError, BusRefused, jsonCodec, Requests } from "#bus"
@@ -23,8 +23,8 @@ import { sweepCommands } from "./metrics.ts"
 type PipelineCommand = WorkItemCommand | ReleaseCommand | ProjectCommand | AgentCommand
 
 /**
- * A planned command. Its id is made from what the sweep saw: two sweeps that see the same plan the same, and the actor
- * carries it out once. Each entity remembers the ids of its own.
+ * A planned command. Its id is derived from what the sweep saw: two sweeps that see the same plan the same, and the
+ * actor carries it out once. Each entity remembers the ids of its own.
  */
 export interface PlannedCommand {
   readonly entity: CommandEntity
@@ -64,7 +64,7 @@ export interface Sent {
 const question = jsonCodec(CommandRequest)
 const answer = jsonCodec(CommandAnswer)
 
-// An actor decides within milliseconds; by now a process that was killed meanwhile is known to be dead.
+// An actor decides within milliseconds; after this, a process killed meanwhile is known to be dead.
 const answerWithinMs = 5_000
 // A busy entity is free again soon, and the next sweep comes anyway.
 const busyTriesMax = 4
@@ -145,7 +145,7 @@ const outcomeOf = (answered: CommandAnswer) => {
 /** The command was carried out, now or by an earlier one of its id. */
 export const isDone = ({ answer: answered }: Sent) => answered._tag === "Accepted" && answered.was !== "unchanged"
 
-/** Counts what was found and acted on, by finding. */
+/** Counts findings and those acted on, by finding. */
 export const findingsOf = (sent: ReadonlyArray<Sent>): Findings => {
   const findings: Record<string, number> = {}
   for (const one of sent) {

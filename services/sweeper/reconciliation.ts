@@ -1,7 +1,7 @@
 /**
- * The reconciliation compares LOG with the events and the views that are made from it, and reports what is missing. It
- * mends nothing: a missing event was lost by a defect, and an operator must look at it. It stays one run behind the
- * relay, so that events that are on their way count as present.
+ * The reconciliation compares LOG with the events and the views derived from it, and reports what is missing. It
+ * repairs nothing: a missing event was lost by a defect, and an operator must investigate. It stays one run behind the
+ * relay, so that events in flight count as present.
  */
 import { Clock, Effect, Option, Result, Schema, Stream } from "effect"
 import { type ViewRow, Views } from "#actors"
@@ -12,7 +12,7 @@ import { Checkpoints, type Findings, type Sweep } from "./sweeps.ts"
 import { readRelayed } from "./retention.ts"
 
 const dayMs = 86_400_000
-// One day less than EVENTS keeps: at its edge an event may just have gone.
+// One day less than EVENTS keeps: at its edge an event may just have expired.
 const keptMs = (eventsKeptDays - 1) * dayMs
 const key = "reconciliation"
 // Enough ids to look up; the metric has the full number.
@@ -59,14 +59,14 @@ export const reconciliationSweep: Effect.Effect<Sweep, never, Configuration | Ch
 
 const codec = jsonCodec(Schema.Struct({ atMs: EpochMs, events: Schema.Array(Schema.Unknown) }))
 
-// The limit of one run: some seconds of reading.
+// The limit of one run: a few seconds of reading.
 const recordsMax = 20_000
-// The relay writes one step after the other; within one, events may change places. No step has so many.
+// The relay writes steps one after the other; within one, events can be reordered. No step has this many.
 const stepEventsMax = 1_024
 
 interface RecordedRange {
   readonly records: ReadonlyArray<Recorded>
-  /** Records that could not be read; the relay has put them into REJECTED. */
+  /** Unreadable records; the relay has put them into REJECTED. */
   readonly unreadable: number
 }
 
@@ -94,7 +94,7 @@ const readRecorded = Effect.fnUntraced(function* (
 
 interface EventRange {
   readonly ids: ReadonlySet<string>
-  /** Where the next stretch begins: no event of a later record stands before it. */
+  /** Where the next stretch begins: no event of a later record comes before it. */
   readonly position: number
 }
 
@@ -109,7 +109,7 @@ const readEvents = Effect.fnUntraced(function* (
   let read = position
   let later: number | undefined
   const take = (message: SourceMessage) => {
-    // A publisher outside the fleet writes what it likes into the id.
+    // A publisher outside the fleet can write anything into the id.
     const isOwn = storedEventName(message.subject)?.from === undefined
     const origin = isOwn ? originOf(message.header(header.messageId)) : undefined
     read = message.sequence
@@ -135,13 +135,13 @@ interface Recorded {
   readonly atMs: number
 }
 
-/** An event that was made from LOG, by the id it was published under. */
+/** An event derived from LOG, by the id it was published under. */
 interface Origin {
   readonly record: number
   readonly index: number
 }
 
-// Releases before this one gave no more than the place.
+// Earlier releases gave only the position.
 const pattern = /^log\.(\d{1,15})\.(\d{1,6})(?:\.[\w-]{1,64})?$/u
 
 const placeIn = ({ record, index }: Origin) => `log.${record}.${index}`
@@ -152,7 +152,7 @@ export const originOf = (messageId: string | undefined): Origin | undefined => {
   return record === undefined || index === undefined ? undefined : { record: Number(record), index: Number(index) }
 }
 
-/** The places of the missing events. For records before `keptSinceMs` EVENTS keeps none any more. */
+/** The positions of the missing events. EVENTS no longer keeps any for records before `keptSinceMs`. */
 export const missingEvents = (
   records: ReadonlyArray<Recorded>,
   isThere: (id: string) => boolean,
@@ -165,7 +165,7 @@ export const missingEvents = (
     )
     .filter((id) => !isThere(id))
 
-/** Entities whose rows are older than their last record, although the views have come that far. */
+/** Entities whose rows are older than their last record, although the views have progressed past it. */
 export const outdatedViews = (
   records: ReadonlyArray<Recorded>,
   find: (entity: string, id: string) => Pick<ViewRow, "sequence"> | undefined,

@@ -1,7 +1,7 @@
 /**
- * The release sweep brings releases up to the state of their linked items. The follow-ups of the log tell a release
- * when an item ends or returns; here releases whose counts do not match their items are told again, item by item. A
- * repetition changes nothing.
+ * The release sweep brings releases up to the state of their linked items. The follow-ups of the log inform a release
+ * when an item ends or returns; this sweep informs releases whose counts do not match their items again, item by item.
+ * A repetition changes nothing.
  */
 import { Clock, Effect } from "effect"
 import { Views } from "#actors"
@@ -61,7 +61,7 @@ const outcomes: Readonly<Partial<Record<WorkItemStateName, Outcome>>> = {
 const outcomeOf = ({ state }: SeenWorkItem): Outcome | undefined =>
   (outcomes as Readonly<Record<string, Outcome | undefined>>)[state]
 
-/** Linked items whose end, or return, their release was not told of. Pure. */
+/** Linked items whose release does not know that they ended or returned. Pure. */
 export const untoldEnds = ({ releases, items, nowMs, patienceMs }: ReleasesInput): ReadonlyArray<PlannedCommand> => {
   const byRelease = Map.groupBy(items, ({ summary }) => summary.releaseId)
   return releases.flatMap((release) => {
@@ -71,7 +71,7 @@ export const untoldEnds = ({ releases, items, nowMs, patienceMs }: ReleasesInput
   })
 }
 
-/** Purged items are not in the views: a release may know of more that ended, never of fewer. */
+/** Purged items are not in the views: a release can know of more that ended, never of fewer. */
 const fits = ({ summary }: SeenRelease, linked: ReadonlyArray<SeenWorkItem>) => {
   const count = (outcome: Outcome | undefined) => linked.filter((item) => outcomeOf(item) === outcome).length
   return (
@@ -87,7 +87,7 @@ const telling = (release: SeenRelease, item: SeenWorkItem): PlannedCommand => {
   return {
     entity: "release",
     id: release.id,
-    // The id comes from the item's record, for one release has many items.
+    // The id derives from the item's record, because one release has many items.
     commandId: `sweep.linked-item.${item.sequence}`,
     command:
       outcome === undefined

@@ -1,7 +1,7 @@
 /**
- * The restore sweep queues items again that an agent's absence had failed, and reports once how many. The list of items
- * is written down before the first of them is asked, so that a sweep that goes on after a crash counts those that were
- * queued before it.
+ * The restore sweep requeues items that an agent's absence had failed, and reports once how many. The list of items is
+ * stored before the first of them is asked, so that a sweep that resumes after a crash includes those requeued before
+ * it.
  */
 import { Effect, Option } from "effect"
 import { Views } from "#actors"
@@ -20,7 +20,7 @@ export const restoreSweep: Effect.Effect<Sweep, never, CommandClient | Configura
     const checkpoints = yield* Checkpoints
     const views = yield* Views
 
-    /** The items written down for this very restore; if there are none, `seen` is written down now. */
+    /** The items stored for this very restore; if there are none, `seen` is stored now. */
     const itemsOf = Effect.fnUntraced(function* (restore: Restore, seen: ReadonlyArray<string>) {
       const key = restoreKey(restore)
       const held = yield* checkpoints.read(key)
@@ -63,7 +63,7 @@ export const restoreSweep: Effect.Effect<Sweep, never, CommandClient | Configura
     return { name: "restores", everyMs: Sweeper.RestoreSeconds * 1_000, begin: Effect.succeed(sweep) }
   })
 
-/** An agent is back: items that its absence may have failed are to be queued again. */
+/** An agent is back: items that its absence may have failed are to be requeued. */
 interface Restore {
   /** The agent's row. */
   readonly agent: SeenAgent
@@ -71,7 +71,7 @@ interface Restore {
   readonly restoredAtMs: number
 }
 
-// Failures that an agent's absence causes; the actor decides in the end.
+// Failures caused by an agent's absence; the actor decides in the end.
 const infraFailures: ReadonlySet<FailureKind> = new Set(["infra", "auth", "quota", "transient"])
 
 export const restoresDue = (agents: ReadonlyArray<SeenAgent>): ReadonlyArray<Restore> =>
@@ -80,13 +80,13 @@ export const restoresDue = (agents: ReadonlyArray<SeenAgent>): ReadonlyArray<Res
 interface Affected {
   /** Oldest failure first. */
   readonly workItemIds: ReadonlyArray<string>
-  /** Failed in the agent's hands while it was away, but by their own fault. */
+  /** Failed with the agent while it was away, but through their own fault. */
   readonly skipped: number
 }
 
 /**
- * Items that failed in the agent's hands while it was away, by its absence and not by their own fault. None when the
- * beginning of the outage is unknown. Pure.
+ * Items that failed with the agent while it was away, through its absence and not their own fault. None when the start
+ * of the outage is unknown. Pure.
  */
 export const affectedItems = (
   failed: ReadonlyArray<SeenWorkItem>,
@@ -105,7 +105,7 @@ export const affectedItems = (
   return { workItemIds, skipped: inOutage.length - workItemIds.length }
 }
 
-/** The command's id comes from the restore: asked again after a crash, an item is not queued a second time. */
+/** The command's id derives from the restore: retried after a crash, an item is not requeued a second time. */
 export const requeueCommands = (
   workItemIds: ReadonlyArray<string>,
   { agent, outageStartedAtMs, restoredAtMs }: Restore

@@ -15,13 +15,13 @@ const dayMs = 86_400_000
 /** One day more than spend counts. */
 const usageKeptMs = 31 * dayMs
 const key = "purge"
-// The limit of one run: some seconds of reading. The next run goes on.
+// The limit of one run: a few seconds of reading. The next run continues.
 const recordsMax = 100_000
 const purgesAtOnce = 8
 
 /**
- * Removes the history of retired entities from LOG, 31 days after they were retired, so that their cost can be counted
- * anew from LOG for as long as it counts. Their last record stays, so that they stay gone. The sweep walks LOG in
+ * Removes the history of retired entities from LOG, 31 days after they were retired, so that their cost can be
+ * recounted from LOG for as long as it counts. Their last record stays, so that they stay gone. The sweep walks LOG in
  * order, 31 days behind, and meets every retired record once; it removes nothing above the position of LOG's slowest
  * reader.
  */
@@ -108,7 +108,7 @@ const endedAtMs = ({ deadlinesMs }: Ended) => deadlinesMs["ended"] ?? Infinity
 const longAgo = (rows: ReadonlyArray<Ended>, beforeMs: number) =>
   rows.filter((row) => endedAtMs(row) <= beforeMs).toSorted((left, right) => endedAtMs(left) - endedAtMs(right))
 
-/** Items and releases that ended long enough ago to be retired, the earliest first. Pure. */
+/** Items and releases that ended long enough ago to be retired, earliest first. Pure. */
 export const retirements = (input: RetirementInput): ReadonlyArray<PlannedCommand> => {
   const { workItemsBeforeMs, releasesBeforeMs } = input
   return [
@@ -123,7 +123,9 @@ export const retirements = (input: RetirementInput): ReadonlyArray<PlannedComman
 
 // The positions of LOG's readers: a record above any of them must not be purged.
 
-/** The record up to which the relay has made events; the last few of them may be on their way. Read from the leader. */
+/**
+ * The record up to which the relay has made events; the last few of them can still be in flight. Read from the leader.
+ */
 export const readRelayed = Effect.fnUntraced(function* (
   reader: StreamReader["Service"]
 ): Effect.fn.Return<number, BusError> {

@@ -1,4 +1,4 @@
-/** The retry sweep queues items again that wait for a quota or after a transport failure, when their time has come. */
+/** The retry sweep requeues items that wait for a quota or after a transport failure, when their time has come. */
 import { Clock, Effect } from "effect"
 import { Views } from "#actors"
 import type { WorkItemCommandOf } from "#pipeline/contract"
@@ -91,7 +91,7 @@ export interface Parked {
   /** Null: unknown. */
   readonly dueAtMs: number | null
   readonly attemptsSoFar: number
-  /** The last time the quota of an agent that may take it came back; null: never. */
+  /** The last time the quota of an eligible agent came back; null: never. */
   readonly quotaBackAtMs: number | null
 }
 
@@ -100,17 +100,17 @@ export interface RetryTimes {
   readonly isFirst: boolean
   /** The interval for a quota whose reset is unknown. */
   readonly periodicMs: number
-  /** The delay after the reset of a quota, for clocks differ. */
+  /** The delay after a quota reset, because clocks differ. */
   readonly marginMs: number
-  /** An item later than this after its time was overlooked. */
+  /** An item later than this was overlooked. */
   readonly overdueMs: number
 }
 
 /**
- * The reason for which a parked item is queued again now, if any. `targeted`: its own time has come, or the quota of an
- * agent that may take it is back. `periodic`: the reset of its quota is unknown. `rearm-overdue`: its time has passed
- * unseen. `startup`: the first sweep of a run finds it due. The attempt goes with the command, so that an item that
- * moved on meanwhile is left alone; the item's actor decides how often it may wait. Pure.
+ * Why a parked item is requeued now, if at all. `targeted`: its own time has come, or the quota of an eligible agent is
+ * back. `periodic`: the reset of its quota is unknown. `rearm-overdue`: its time has passed unnoticed. `startup`: the
+ * first sweep of a run finds it due. The command carries the attempt, so that an item that has moved on meanwhile is
+ * unaffected; the item's actor decides how often it can wait. Pure.
  */
 export const retryOf = (item: Parked, times: RetryTimes): AutoRetry | undefined => {
   const triggeredBy = triggerOf(item, times)
@@ -143,14 +143,12 @@ interface QuotaReturns {
 
 export const noReturns: QuotaReturns = { exhausted: undefined, backAtMs: new Map() }
 
-/**
- * In the first sweep an agent that has quota counts as back since its last change: items parked before that may try.
- */
+/** In the first sweep an agent with quota counts as back since its last change: items parked before that can retry. */
 export const seeAgents = (before: QuotaReturns, agents: ReadonlyArray<SeenAgent>): QuotaReturns => {
   const backAtMs = new Map(before.backAtMs)
   for (const { id, updatedAtMs, summary } of agents) {
     if (summary.isQuotaExhausted) continue
-    // A change that was not seen before, such as a pause, means no return.
+    // A change not seen before, such as a pause, does not mean a return.
     const isBack = before.exhausted === undefined || before.exhausted.has(id)
     if (isBack) backAtMs.set(summary.agentKind, Math.max(updatedAtMs, backAtMs.get(summary.agentKind) ?? 0))
   }

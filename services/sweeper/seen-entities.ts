@@ -10,7 +10,7 @@ export const readWorkItems = summaryReader(WorkItemSummary)
 export const readAgents = summaryReader(AgentSummary)
 export const readReleases = summaryReader(ReleaseSummary)
 
-/** Which agent kinds may take an item. */
+/** Which agent kinds can take an item. */
 export type EligibleAgents = (item: Pick<WorkItemSummary, "agent" | "assignedAgent">) => ReadonlyArray<string>
 
 /** By the configured classes; without configured kinds a name stands for itself. */

@@ -1,8 +1,8 @@
 /**
  * The spend ledger sums the spend of projects from LOG, and keeps a copy in KV `spend`, so that a restart reads only
- * what is new. Sums are stored before the cursor: after a crash between the two, records that are read again are
- * skipped by the projects whose sums include them. An empty bucket is filled again from the log's beginning.
- * A write fails where another process was first: then everything here is old, and must be opened anew.
+ * new records. Sums are stored before the cursor: after a crash between the two, records that are read again are
+ * skipped by the projects whose sums include them. An empty bucket is refilled from the log's beginning. A write fails
+ * if another process was first: everything here is then outdated, and must be opened anew.
  *
  * The budget sweep sums the spend, and reports it to the projects that have a budget. Their actors decide whether it is
  * exceeded, pause and resume their queues, and publish it.
@@ -41,7 +41,7 @@ export interface SpendLedger {
   readonly catchUp: (nowMs: number) => Effect.Effect<void, BusError>
 }
 
-// A crash while a long log is counted loses no more work than this.
+// A crash while counting a long log loses no more work than this.
 const storeEveryRecords = 100_000
 const writesAtOnce = 32
 
@@ -91,7 +91,7 @@ export const openSpendLedger = Effect.fn("openSpendLedger")(function* (): Effect
     return undefined
   }
 
-  // The arrays of a page are read in a plain loop: a million records come through here.
+  // The arrays of a page are read in a plain loop: a million records pass through here.
   const takeAll = Effect.fnUntraced(function* (page: ReadonlyArray<SourceMessage>) {
     for (const message of page) {
       const rejecting = take(message)
@@ -125,7 +125,7 @@ const writer =
     return Effect.map(bucket.remove(key, revision), () => void revisions.delete(key))
   }
 
-// Nothing is kept of a project without spend in the window.
+// A project without spend in the window is not kept.
 const isEmpty = (value: SpendEntry): value is ProjectSpend => value._tag === "ProjectSpend" && value.hours.length === 0
 
 interface Sums {
@@ -138,7 +138,7 @@ interface Sums {
  * skips any that is not later.
  */
 interface SpendBook {
-  /** Counts one record of LOG; one that is counted already changes nothing. */
+  /** Counts one record of LOG; no effect if already counted. */
   readonly add: (sequence: number, spent: ReadonlyArray<Spent>) => void
   readonly load: (stored: ProjectSpend) => void
   /** The spend of the window that ends now, in micro-USD. */
@@ -164,7 +164,7 @@ export const makeSpendBook = (): SpendBook => {
   }
   return {
     add: (sequence, spent) => {
-      // One record may hold several entries of one project: its position moves when all are counted.
+      // One record can hold several entries of one project: its position moves when all are counted.
       const open = spent.filter(({ projectId }) => sequence > sumsOf(projectId).position)
       for (const one of open) addTo(sumsOf(one.projectId), one)
       for (const { projectId } of open) {
@@ -217,8 +217,8 @@ const closing = Buffer.from("}")
 const nothing: Read = Result.succeed([])
 
 /**
- * A million records are read when spending is counted anew. A record is parsed only when its bytes mention usage, and
- * then without the state, which is most of it and comes last. A record that cannot be read is a failure.
+ * Recounting spend reads a million records. A record is parsed only when its bytes mention usage, and then without the
+ * state, which is most of it and comes last. An unreadable record is a failure.
  */
 export const spentIn = (message: SourceMessage): Read => {
   if (!message.subject.startsWith(itemSubjects)) return nothing
@@ -239,7 +239,7 @@ export const spentIn = (message: SourceMessage): Read => {
 const isUsage = (fact: unknown) =>
   typeof fact === "object" && fact !== null && "_tag" in fact && fact._tag === "UsageAdded"
 
-/** The part before the state, if it parses as a whole: cut anywhere but between two members, it would not. */
+/** The part before the state, if it parses completely: cut anywhere but between two members, it would not. */
 const headOf = (message: SourceMessage, bytes: Buffer) => {
   const end = bytes.indexOf(stateMember)
   if (end < 0) return codec.decode(message)
@@ -272,7 +272,7 @@ export const budgetSweep = Effect.fnUntraced(function* ({
     }
     return Effect.gen(function* () {
       const nowMs = yield* Clock.currentTimeMillis
-      // A count that failed may be stored or not, so the ledger is opened again.
+      // After a failed count it is unknown whether it was stored, so the ledger is opened again.
       const book = yield* Effect.onError(countUp(nowMs), () => Effect.sync(() => (ledger = undefined)))
       const projects = views.list({ entity: "project" })
       const spentBy = (projectId: string) => book.spentBy(projectId, nowMs)
@@ -289,7 +289,7 @@ export interface Reported {
   readonly spendMicroUsd: number
   /** The sequence of the project's last record after its spend was reported. */
   readonly sequence: number
-  /** The sweep in which it was reported. */
+  /** The sweep that reported it. */
   readonly turn: number
 }
 
@@ -301,8 +301,8 @@ interface SpendPlanInput {
 }
 
 /**
- * The projects to tell of their spend: those whose spend or own record has changed since the last time, and all of them
- * in the first sweep of a run. The project that has waited longest comes first, for a sweep has a bound. Pure.
+ * The projects to inform of their spend: those whose spend or own record has changed since the last time, and all of
+ * them in the first sweep of a run. The project that has waited longest comes first, because a sweep is bounded. Pure.
  */
 export const spendCommands = ({ projects, spentBy, reported, epoch }: SpendPlanInput): ReadonlyArray<PlannedCommand> =>
   projects

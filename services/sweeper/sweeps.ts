@@ -1,10 +1,10 @@
 /**
- * A sweep looks at something again and again, in one process at a time. It begins whenever that process gets the lease,
- * with nothing remembered, and then runs at every interval, whatever became of the last run. It asks the actors to act
- * on its findings, so that a repeated or late look does no harm.
+ * A sweep repeats a check, in one process at a time. It begins whenever that process gets the lease, with no memory,
+ * and then runs at every interval, whatever the result of the last run. It asks the actors to act on its findings, so
+ * that a repeated or late check does no harm.
  *
- * Checkpoints hold the progress of sweeps that span days, in KV `sweeps`. A checkpoint changes only on the condition that
- * it is the one that was read: a process that lost its lease and does not know yet cannot reset another's.
+ * Checkpoints hold the progress of sweeps that span days, in KV `sweeps`. A checkpoint changes only on the condition
+ * that it is the one that was read: a process that lost its lease without knowing it cannot reset another's.
  */
 import { Clock, Context, Duration, Effect, Exit, Layer, type Option, Schema, type Scope } from "effect"
 import { type BusError, Kv, type KvEntry, Leases, records, revisionOf } from "#bus"
@@ -39,18 +39,18 @@ export interface Sweep {
 
 /** The context that all sweeps of a process share. */
 export interface Run {
-  /** This run of the process: it names the holder of the leases, and the commands sent once in each run. */
+  /** This run of the process: it names the holder of the leases, and the commands sent once per run. */
   readonly epoch: string
 }
 
 // So that a start does not run all sweeps at once.
 const staggerMs = 250
-// The longest honest run counts spend anew from a log of months.
+// The longest legitimate run recounts spend from a log of months.
 const runWithin = "10 minutes"
 
 /**
- * Starts sweeps, a little after one another; they end with the scope. Each has a lease of its own, so that over all
- * replicas one process runs it, and another one takes over within seconds after a crash.
+ * Starts sweeps, slightly staggered; they end with the scope. Each has a lease of its own, so that over all replicas
+ * one process runs it, and another takes over within seconds after a crash.
  */
 export const runSweeps = Effect.fnUntraced(function* (
   run: Run,
@@ -86,7 +86,7 @@ const loop = Effect.fnUntraced(function* (sweep: Sweep): Effect.fn.Return<never,
   }
 })
 
-/** A run that fails or dies shows only in the log and the count; the rest of the role goes on. */
+/** A run that fails or dies only shows in the log and the count; the rest of the role continues. */
 const oneRun = Effect.fnUntraced(function* ({ name }: Sweep, run: Effect.Effect<Findings, BusError>) {
   const metrics = yield* Metrics
   const [took, exit] = yield* Effect.timed(Effect.exit(Effect.timeout(run, runWithin)))
@@ -103,15 +103,15 @@ const oneRun = Effect.fnUntraced(function* ({ name }: Sweep, run: Effect.Effect<
   if (found.length > 0) yield* Effect.logInfo("a sweep found something", Object.fromEntries(found))
 })
 
-/** The most items of one restore; a value of the bucket holds so many ids. */
+/** The most items of one restore; a value of the bucket holds this many ids. */
 export const restoreItemsMax = 10_000
 
 export const Checkpoint = Schema.TaggedUnion({
   /** Retired entities up to this position are purged. */
   Purge: { position: Count },
-  /** LOG up to `position` was compared with EVENTS, which was read up to `eventsPosition`. */
+  /** LOG up to `position` was compared with EVENTS, read up to `eventsPosition`. */
   Reconciliation: { position: Count, eventsPosition: Count },
-  /** The items to queue again after an agent's return. */
+  /** The items to requeue after an agent's return. */
   Restore: { restoredAtMs: EpochMs, workItemIds: Schema.Array(Uuid).check(Schema.isMaxLength(restoreItemsMax)) }
 })
 export type Checkpoint = typeof Checkpoint.Type
@@ -122,7 +122,7 @@ export class Checkpoints extends Context.Service<
   Checkpoints,
   {
     readonly read: (key: string) => Effect.Effect<StoredCheckpoint, BusError>
-    /** Fails when another process has set it since it was read. */
+    /** Fails if another process has set it since it was read. */
     readonly set: (key: string, read: StoredCheckpoint, checkpoint: Checkpoint) => Effect.Effect<number, BusError>
   }
 >()("starling/sweeper/Checkpoints") {

@@ -1,8 +1,8 @@
 /**
- * Watchdogs conclude from silence. They judge only what they were able to hear: not while the views stand still, and
- * not right after a time in which no command was answered, for then reports still wait to be read. A runner without a
- * report for any of its items is dead, and all its items with it. A runner with reports may still have an item that
- * does not move. A runner that was silent all along is stranded.
+ * Watchdogs draw conclusions from silence. They judge only periods in which they could observe: not while the views are
+ * stalled, and not right after a time in which no command was answered, because reports are then still queued. A runner
+ * without a report for any of its items is dead, and all its items with it. A runner with reports can still have an
+ * item that does not progress. A runner that was silent all along is stranded.
  */
 import { Clock, Effect, Option, Ref } from "effect"
 import { type ViewFreshness, type ViewRow, Views } from "#actors"
@@ -17,7 +17,7 @@ interface WatchfulOptions {
   readonly everyMs: number
   readonly views: Views["Service"]
   readonly client: CommandClient["Service"]
-  /** Made anew whenever the lease is taken. */
+  /** Created anew whenever the lease is taken. */
   readonly judge: () => Judge
 }
 
@@ -43,21 +43,21 @@ export const watchful = ({ name, everyMs, views, client, judge }: WatchfulOption
 })
 
 /**
- * Whether the views can be trusted to show that nothing happened. Views that stand still while the log goes on make
- * every runner look dead, and after such a time runners must get the chance to be heard again.
+ * Whether the views can be trusted to show that nothing happened. Stalled views make every runner look dead while the
+ * log advances, and after such a time runners must get the chance to report again.
  */
 interface ViewsWatch {
   readonly sequence: number
-  /** Since when the views have been fresh, without a break. */
+  /** Since when the views have been continuously fresh. */
   readonly sinceMs: number
-  /** When the views were last at the log's end, or moving on. */
+  /** When the views were last at the log's end, or advancing. */
   readonly freshAtMs: number
-  /** Whether they were fresh at this look. */
+  /** Whether they were fresh at this check. */
   readonly isFresh: boolean
   readonly isStill: boolean
 }
 
-// A projector that dies is replaced within a lease's life; a longer standstill is a break.
+// A dead projector is replaced within a lease's lifetime; a longer stall is a break.
 const stillMsMin = 10_000
 
 export const beginWatch = (nowMs: number): ViewsWatch => ({
@@ -68,7 +68,7 @@ export const beginWatch = (nowMs: number): ViewsWatch => ({
   isStill: false
 })
 
-/** Updates the watch after a look at the views. Pure. */
+/** Updates the watch after a check of the views. Pure. */
 export const lookAtViews = (
   before: ViewsWatch,
   { sequence, behind }: Pick<ViewFreshness, "sequence" | "behind">,
@@ -78,10 +78,10 @@ export const lookAtViews = (
     ? { sequence, sinceMs: before.isStill ? nowMs : before.sinceMs, freshAtMs: nowMs, isFresh: true, isStill: false }
     : { ...before, isFresh: false, isStill: before.isStill || nowMs - before.freshAtMs > stillMsMin }
 
-/** The dead-worker reaper hands back the items of runners that have fallen silent altogether. */
+/** The dead-worker reaper hands back the items of runners that have gone completely silent. */
 export const deadWorkerReaper = silenceWatchdog("dead-workers", ({ dead }) => dead)
 
-/** The worker-progress watchdog hands back single items that do not move, although their runner lives. */
+/** The worker-progress watchdog hands back single items that do not progress, although their runner lives. */
 export const progressWatchdog = silenceWatchdog("progress", ({ stuck }) => stuck)
 
 function silenceWatchdog(
@@ -136,10 +136,10 @@ interface Silent {
   readonly stuck: ReadonlyArray<PlannedCommand>
 }
 
-// A runner may miss two reports before it counts as silent after a start.
+// A runner can miss two reports before it counts as silent after a start.
 const reportsHeardFor = 2
 
-/** After a start, or a time without views, runners get a moment to be heard first. Pure. */
+/** After a start, or a time without views, runners first get a moment to report. Pure. */
 export const silentItems = (items: ReadonlyArray<SeenWorkItem>, times: SilenceTimes): Silent => {
   const { nowMs, watchingSinceMs, progressMs, timeoutMs } = times
   if (nowMs - watchingSinceMs < Math.min(timeoutMs, reportsHeardFor * progressMs)) return { dead: [], stuck: [] }
@@ -167,7 +167,7 @@ const reasonOf = ({ lastProgressAtMs }: InHand, { watchingSinceMs, timeoutMs }: 
 const recovering = ({ item }: InHand, finding: string, reason: Reason) =>
   toWorkItem(item, finding, { _tag: "Recover", reason, dispatchId: item.summary.dispatchId })
 
-/** The item-stale watchdog hands back items that should move and have not changed for too long. */
+/** The item-stale watchdog hands back items that should progress and have not changed for too long. */
 export const staleWatchdog: Effect.Effect<Sweep, never, CommandClient | Configuration | Views> = Effect.gen(
   function* () {
     const { Sweeper, Pipeline } = yield* Configuration
@@ -196,8 +196,8 @@ interface StaleInput {
 }
 
 /**
- * An item whose queue was paused, or that is not yet due, had a reason to stand still: its time counts from the end of
- * that reason, as far as this process has seen it. Pure.
+ * An item whose queue was paused, or that is not yet due, had a reason not to progress: its time counts from the end of
+ * that reason, as far as this process has observed it. Pure.
  */
 export const staleItems = ({ items, lastPausedMs, nowMs, staleMs }: StaleInput): ReadonlyArray<PlannedCommand> => {
   const standingSinceMs = ({ project, summary, deadlinesMs }: SeenWorkItem) => {
