@@ -1,8 +1,10 @@
-/** The log of what operators did, through the console or to tokens on the broker itself: who, what, to what, and why. */
+/**
+ * The log of operators' actions, through the console or on tokens on the broker itself: who, what, on what, and why.
+ */
 import { Schema } from "effect"
 import { Count, describe, text, Timestamp } from "./primitives.ts"
 
-/** Every act that changes something. A new route that writes adds its own. */
+/** Every action that changes something. A new writing route adds its own. */
 export const auditActions = [
   "event-publish",
   "delivery-resend",
@@ -31,30 +33,30 @@ export const auditActions = [
 ] as const
 export type AuditAction = (typeof auditActions)[number]
 
-/** In the place of a token's id: who works on the broker itself, past the APIs. */
+/** Used instead of a token's id: someone working on the broker itself, bypassing the APIs. */
 export const onTheBroker = "command line on the broker"
 
-/** So long a reason of an act may be. */
+/** The longest reason of an action. */
 export const reasonCharactersMax = 500
 
 export const AuditRecord = Schema.Struct({
   at: Timestamp,
   action: Schema.Literals(auditActions),
-  /** What it was done to, as the route names it. */
+  /** The object of the action, as the route names it. */
   target: text(1_000),
   reason: text(reasonCharactersMax),
   by: Schema.Struct({
     workspace: Schema.String,
     tokenId: Schema.String,
     role: Schema.String,
-    /** Whom the proxy in front named. */
+    /** The person named by the proxy in front. */
     person: Schema.optionalKey(Schema.String)
   }),
   requestId: Schema.String
 })
 export interface AuditRecord extends Schema.Schema.Type<typeof AuditRecord> {}
 
-/** A record with its place in the log. */
+/** A record with its position in the log. */
 export const AuditEntry = Schema.Struct({
   sequence: Count.pipe(describe("Its place in the log.")),
   at: Timestamp,

@@ -1,4 +1,4 @@
-/** Sets a key of a map as its newest. The map then drops its oldest key where it has more than so many. */
+/** Sets a key of a map as its newest. The map then drops its oldest key if it exceeds this size. */
 export const setNewest = <K, V>(map: Map<K, V>, key: K, value: V, max: number): void => {
   map.delete(key)
   map.set(key, value)

@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { faultOfName } from "./printable.ts"
 
-/** One fault of an input, and where: a JSON pointer, empty for the whole. */
+/** One fault of an input, and where: a JSON pointer, empty for the entire input. */
 export interface Fault {
   readonly path: string
   readonly message: string
@@ -19,7 +19,7 @@ const isRealDay = (text: string) => {
   return date.getUTCMonth() + 1 === month && date.getUTCDate() === day
 }
 
-/** An ISO-8601 instant with its offset, of a day that exists. */
+/** An ISO-8601 instant with its offset, on a day that exists. */
 export const Timestamp = Schema.String.check(
   Schema.isPattern(isoPattern),
   Schema.makeFilter((value) => isRealDay(value) || "a day that does not exist")
@@ -38,7 +38,7 @@ export const Uuid = Schema.String.check(Schema.isUUID())
 
 export const text = (charactersMax: number) => Schema.String.check(Schema.isMaxLength(charactersMax))
 
-/** An id of ours or of somebody else: any text that is neither empty nor longer than 256 units. */
+/** An id, ours or foreign: any text that is neither empty nor longer than 256 units. */
 export const Id = Schema.String.check(Schema.isBetweenLength(1, 256))
 
 /** The last millisecond of the year 9999: the wire writes years with four digits. */
@@ -47,7 +47,7 @@ const epochMsMax = 253_402_300_799_999
 /** Epoch milliseconds. */
 export const EpochMs = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: epochMsMax }))
 
-// Most of the many instants that are written in one millisecond are that millisecond.
+// Most of the instants written in one millisecond are that same millisecond.
 let written = { epochMs: 0, text: new Date(0).toISOString() }
 
 /** Epoch milliseconds as the wire writes an instant. */
@@ -56,17 +56,17 @@ export const isoTime = (epochMs: number): string => {
   return written.text
 }
 
-/** Of a name that a person gives and that screens, logs and commands show: no character that these would obey. */
+/** For a name given by a person and shown by screens, logs and commands: no character that these would obey. */
 export const isName = Schema.makeFilter((value: string) => faultOfName(value) ?? true)
 
-/** Adds the purpose of a field to its schema; the description of the API carries it on. */
+/** Adds the purpose of a field to its schema, for the API's description. */
 export const describe =
   (description: string) =>
   <S extends Schema.Top>(field: S): S["Rebuild"] =>
     field.annotateKey({ description })
 
 /**
- * The JSON schema that documents show for a text whose codec takes more than is valid, so that a refusal can say what
+ * The JSON schema shown in documents for a text whose codec accepts more than is valid, so that a refusal can say what
  * is wrong with it.
  */
 export const documentedAs =
@@ -74,9 +74,9 @@ export const documentedAs =
   <S extends Schema.Top>(field: S): S["Rebuild"] =>
     field.annotate({ documentedAs: jsonSchema })
 
-/** The longest wait that may come from outside the actors: a year. */
+/** The longest wait accepted from outside the actors: a year. */
 export const waitMsMax = 366 * 24 * 60 * 60 * 1_000
 export const WaitMs = Count.check(Schema.isLessThanOrEqualTo(waitMsMax))
 
-/** A byte order mark at the start of a text is no part of it: every reader leaves it out, and nothing passes it on. */
+/** A byte order mark at the start of a text is not part of it: every reader drops it, and nothing passes it on. */
 export const withoutByteOrderMark = (given: string): string => (given.startsWith("\ufeff") ? given.slice(1) : given)

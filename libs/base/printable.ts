@@ -1,10 +1,10 @@
 /**
  * Text from outside on a screen. A control character can move the cursor, set the title or the clipboard and clear what
- * was shown, one that changes the direction of text shows another name than the one that is there, and half a surrogate
- * pair is no character. They are shown as JSON escapes them. Pure, and without imports: what prints help loads it too.
+ * was shown; one that changes the direction of text makes a name look like another; half a surrogate pair is not a
+ * character. They are shown as JSON escapes them. Pure, and without imports: what prints help loads it too.
  */
 
-// Line ends and tabs are the layout of a text; of the rest of C0, of DEL, C1 and the line ends of Unicode none is.
+// Line ends and tabs are a text's layout; the rest of C0, DEL, C1 and Unicode's line ends are not.
 const controls = "\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u2028\\u2029"
 const directions = "\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069"
 
@@ -21,11 +21,11 @@ export const printableLine = (text: string): string => printable(text).replaceAl
 const direction = new RegExp(`[${directions}]`, "u")
 const control = /[\p{Cc}\u2028\u2029]/u
 
-/** What is wrong with a name that others see and commands take; undefined for a good one. */
+/** What is wrong with a name that others see and commands accept; undefined for a valid one. */
 export const faultOfName = (name: string): string | undefined => {
   if (!name.isWellFormed()) return "holds half a character"
   if (control.test(name)) return "holds a control character"
   if (direction.test(name)) return "holds a character that changes the direction of text"
-  // A path of nothing but dots names another place, and a blank name is none.
+  // A path of nothing but dots names another place, and a blank name is no name.
   return /^[\s.]*$/u.test(name) && name !== "" ? "needs more than dots and blanks" : undefined
 }

@@ -1,4 +1,7 @@
-/** The report of `up` when a fleet is ready, on its output and in the home's `ready.json`: where everything is. */
+/**
+ * The report of `up` when a fleet is ready, on its output and in the home's `ready.json`: all addresses and
+ * credentials.
+ */
 export interface ReadyReport {
   readonly pipeline?: string
   readonly gateway?: string

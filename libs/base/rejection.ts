@@ -1,8 +1,8 @@
-/** What becomes of a message of any kind that cannot be read. */
+/** The rejection of an unreadable message of any kind. */
 import { Schema } from "effect"
 import { Count, Fault, Timestamp } from "./primitives.ts"
 
-/** A message that failed its schema. `sequence` is its place in the stream it came from, if it came from one. */
+/** A message that failed its schema. `sequence` is its position in the stream it came from, if any. */
 export const Rejection = Schema.Struct({
   origin: Schema.String,
   subject: Schema.String,

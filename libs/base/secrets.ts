@@ -1,21 +1,22 @@
 /**
- * What a text has to be to be a secret: one rule for each kind, for those of variables and files as for those that come
- * with a request. No fault holds any of the secret. Pure.
+ * The requirements for a text to be a secret: one rule for each kind, for those from variables and files as well as
+ * those in a request. No fault contains any part of the secret. Pure.
  */
 
 /**
- * `signature` is the key of X-Service-Signature, `standardWebhooks` that of Standard Webhooks, `sealing` encrypts what is
- * kept, `provider` and `proof` travel in a header. `password` is another system's, and `checked` has a reader of its own.
+ * `signature` is the key of X-Service-Signature, `standardWebhooks` that of Standard Webhooks, `sealing` encrypts
+ * stored data, `provider` and `proof` travel in a header. `password` belongs to another system, and `checked` has a
+ * reader of its own.
  */
 export type SecretKind = keyof typeof rules
 
 export interface SecretFault {
   readonly message: string
-  /** It cannot work, or anybody has it: nothing may start with it. Any other works today and is a bad secret. */
+  /** It cannot work, or is publicly known: nothing may start with it. Any other works today but is a bad secret. */
   readonly isNoSecret: boolean
 }
 
-/** Why a text is no good secret of its kind; undefined for a good one. */
+/** Why a text is not a good secret of its kind; undefined for a good one. */
 export const secretFault = (kind: SecretKind, secret: string): SecretFault | undefined => {
   if (secret.trim() === "") return { message: "it is empty", isNoSecret: true }
   if (kind !== "checked" && /[\r\n]$/u.test(secret)) {
@@ -44,7 +45,7 @@ const rules = {
     secret.length >= 16 ? undefined : weak("a key of fewer than 16 characters can be guessed"),
   provider: (secret: string) => (isSendable(secret) ? undefined : weak("no header can carry it: visible ASCII alone")),
   proof: (secret: string): SecretFault | undefined => {
-    // Nobody guesses it, whatever an address is allowed to try.
+    // Unguessable, however many tries an address is allowed.
     if (secret.length < 32) {
       return { message: "fewer than 32 characters: who guesses it is whoever they want", isNoSecret: true }
     }
@@ -61,7 +62,7 @@ const weak = (message: string): SecretFault => ({ message, isNoSecret: false })
 const isVisible = (text: string) => /^[\x21-\x7e]+$/u.test(text)
 const isSendable = (text: string) => /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/u.test(text)
 
-/** How many bytes a text is the base64 of, as encoders write it; undefined when it is not. */
+/** How many bytes a text encodes as base64, in encoders' canonical form; undefined if it is not base64. */
 const base64Bytes = (text: string): number | undefined => {
   try {
     const bytes = atob(text)

@@ -1,4 +1,4 @@
-/** Every subject of the bus, built in one place. Ids that may hold any text are encoded as tokens. */
+/** Every subject of the bus, built in one place. Ids that can hold any text are encoded as tokens. */
 import { encodeToken } from "./tokens.ts"
 
 /** The subjects of one lane of deliveries. */
@@ -12,7 +12,7 @@ export interface DeliverySubjects {
   readonly waitOf: (endpointId: string) => string
   readonly cursor: string
   readonly roster: string
-  /** That an endpoint made at run time is known to the fan-out. */
+  /** Marks a runtime endpoint as known to the fan-out. */
   readonly rosterOf: (endpointId: string) => string
   readonly rosterOfAll: string
 }
@@ -47,12 +47,12 @@ const deliveriesOf = (lane: number) => {
 export const subjects = {
   /** The records of one entity: its state and the facts that led to it. */
   log: (entity: string, id: string) => `log.${entity}.${encodeToken(id)}`,
-  /** Where releases before this one kept how far LOG has become events; itself no event. */
+  /** Where earlier releases kept how much of LOG has become events; not itself an event. */
   eventsCursor: "events-cursor",
   /** The name of an event already consists of tokens. */
   event: (name: string) => `events.${name}`,
   eventsAll: "events.>",
-  /** An event from outside the fleet. The broker puts it there: the publisher's own subject is that of `event`. */
+  /** An event from outside the fleet. The broker maps it there: the publisher's own subject is that of `event`. */
   eventFrom: (user: string, name: string) => `events-from.${user}.${name}`,
   eventsFromAll: "events-from.>",
   /** Reports of internal services and runners; a kind is already a token. */
@@ -61,15 +61,15 @@ export const subjects = {
   /** Commands for one entity of that kind, requested of pipeline-api. */
   commands: (entity: string) => `commands.${entity}`,
   commandsAll: "commands.*",
-  /** Runners of an agent kind ask here for work. */
+  /** Runners of an agent kind request work here. */
   pickupNext: (agentKind: string) => `pickup.next.${encodeToken(agentKind)}`,
   pickupNextAll: "pickup.next.*",
   /** Runners ask here whether their dispatch is still their own. */
   pickupHeld: "pickup.held",
   rejected: (origin: string) => `rejected.${encodeToken(origin)}`,
-  /** Those of one lane's stream; lane 0 is DELIVERIES itself. */
+  /** The subjects of one lane's stream; lane 0 is DELIVERIES itself. */
   deliveries: (lane: number): DeliverySubjects => deliveriesOf(lane),
-  /** Deliveries that operators ask for: a test, or one that is sent again. */
+  /** Deliveries requested by operators: a test, or a resend. */
   deliveriesAsked: "deliveries-asked",
   /** Attempts at an endpoint with one outcome; `*` stands for any of either. */
   attempts: (endpointId: string, outcome: string) => `attempts.${endpointId}.${outcome}`,
@@ -77,21 +77,21 @@ export const subjects = {
   abandoned: (endpointId: string) => `abandoned.${endpointId}`,
   abandonedAll: "abandoned.*",
   rejectedAll: "rejected.*",
-  /** Acts of operators, by what was done. */
+  /** Operators' actions, by kind. */
   audit: (action: string) => `audit.${action}`,
   auditAll: "audit.*",
   paymentsVerify: "payments.verify",
-  /** What of a payment channel only a settler can do or see. */
+  /** Facts and actions of a payment channel that only a settler can access. */
   paymentsChannels: "payments.channels",
-  /** Operators' orders about what the reconciliation found. */
+  /** Operators' orders about the reconciliation's findings. */
   paymentsBooks: "payments.books",
-  /** Operators' orders to give back what was paid. */
+  /** Operators' orders to refund payments. */
   paymentsRefunds: "payments.refunds",
-  /** `facilitator`: the only account that can settle them. Its holder alone reads these. */
+  /** `facilitator`: the only account that can settle them. Only its holder reads these. */
   settlements: (network: string, facilitator?: string) =>
     `settlements.${encodeToken(facilitator === undefined ? network : `${network}/${facilitator}`)}`,
   settlementsAll: "settlements.*",
-  /** `payer` as the chain compares addresses: `addressToken` makes it. */
+  /** `payer` as the chain compares addresses: use `addressToken`. */
   receipts: (network: string, payer: string) => `receipts.${encodeToken(network)}.${payer}`,
   receiptsOf: (network: string) => `receipts.${encodeToken(network)}.*`,
   receiptsAll: "receipts.*.*",
@@ -100,13 +100,13 @@ export const subjects = {
   speechChunksAll: "speech.chunks.*",
   /**
    * All messages to a process; the last token names one of its sessions. An instance name begins with a word of its
-   * role's, `speech-…` or `verifier-…`: who has no part in what that role does can neither send there nor listen.
+   * role's, `speech-…` or `verifier-…`: a party without a part in that role's work can neither send there nor listen.
    */
   mailbox: (instance: string) => `${instance.replace("-", ".to.")}.>`,
   mailboxSession: (instance: string, sessionId: string) => `${instance.replace("-", ".to.")}.${sessionId}`
 } as const
 
-/** An event's name by its subject in EVENTS, and the user outside the fleet that published it, if one did. */
+/** An event's name by its subject in EVENTS, and the user outside the fleet that published it, if any. */
 export interface StoredEventName {
   readonly name: string
   readonly from?: string

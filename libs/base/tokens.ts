@@ -1,7 +1,7 @@
 /**
- * Any text as one token of a subject or a key, and back. Letters, digits, `-` and `_` stand for themselves, so that
- * ordinary ids stay readable; every other byte of the UTF-8 form is `=` and two hex digits. The empty text is a lone
- * `=`. Tokens sort as the bytes of their texts only where nothing is escaped.
+ * Any text as one token of a subject or a key, and back. Letters, digits, `-` and `_` are unchanged, so that ordinary
+ * ids stay readable; every other byte of the UTF-8 form is `=` and two hex digits. The empty text is a lone `=`. Tokens
+ * sort like the bytes of their texts only if nothing is escaped.
  */
 
 /** A limit far below the broker's own for a subject of a few tokens. */
@@ -12,7 +12,7 @@ const plainText = /^[A-Za-z0-9_-]{1,512}$/u
 const utf8 = new TextEncoder()
 const utf8Strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 
-/** Throws a RangeError for a text with half a surrogate pair, or for one that is too long to be a token. */
+/** Throws a RangeError for a text with half a surrogate pair, or one that is too long for a token. */
 export const encodeToken = (text: string): string => {
   if (text === "") return "="
   // Most ids need no escape.
@@ -29,7 +29,7 @@ const escapedBytes = (character: string) => {
   return token
 }
 
-/** Throws a RangeError for a token that `encodeToken` cannot have made. */
+/** Throws a RangeError for a token that `encodeToken` cannot have produced. */
 export const decodeToken = (token: string): string => {
   if (token === "=") return ""
   if (plainText.test(token)) return token

@@ -1,7 +1,7 @@
 /**
- * The envelope: the message that is published per event, and the body that receivers get. Each event has one schema,
- * made from its declaration; decoding reports every fault with its path. Names and fields that the catalogue does not
- * know pass as additive and are listed.
+ * The envelope: the message published per event, and the body that receivers get. Each event has one schema, made from
+ * its declaration; decoding reports every fault with its path. Names and fields that the catalogue does not know pass
+ * as additive and are listed.
  */
 import { Result, Schema, SchemaIssue } from "effect"
 import type { EventDeclaration, Presence } from "./declaration.ts"
@@ -10,7 +10,7 @@ import { type BoundedDecoder, boundedDecoder, pointedFaults } from "../json/deco
 import { findEvent } from "./catalogue.ts"
 import { type Fault, Timestamp } from "../primitives.ts"
 
-/** An event's name: lower-case tokens joined by dots, as they stand in a subject. */
+/** An event's name: lower-case tokens joined by dots, as in a subject. */
 export const EventName = Schema.String.check(
   Schema.isPattern(/^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/u),
   Schema.isMaxLength(100)
@@ -18,7 +18,7 @@ export const EventName = Schema.String.check(
 
 const versionCharactersMax = 32
 
-/** A semantic version with the major version that we speak. It goes into headers, so it has an end. */
+/** A semantic version with the supported major version. It goes into headers, so its length is bounded. */
 export const SchemaVersion = Schema.String.check(
   Schema.isPattern(/^1\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/u),
   Schema.makeFilter((value) => value.length <= versionCharactersMax || "is too long for a version")
@@ -29,7 +29,7 @@ const OpenObject = Schema.Record(Schema.String, Schema.Unknown)
 const head = { eventSchemaVersion: SchemaVersion, occurredAt: Timestamp }
 const costs = { usage: Schema.optionalKey(Usage), usageTotal: Schema.optionalKey(UsageTotal) }
 
-/** The part that every envelope shares. An event outside the catalogue is checked against this alone. */
+/** The part common to every envelope. An event outside the catalogue is checked against this alone. */
 export const Envelope = Schema.Struct({
   ...head,
   event: EventName,
@@ -87,7 +87,7 @@ const decoderOf = (declaration: EventDeclaration): BoundedDecoder<unknown> => {
   return decoder
 }
 
-/** Decodes an envelope from outside. The value itself does not change: unknown fields stay in it. */
+/** Decodes an envelope from outside. The value itself is unchanged: unknown fields stay in it. */
 export const decodeEnvelope = (input: unknown): Result.Result<DecodedEnvelope, ReadonlyArray<Fault>> => {
   const declaration = findEvent(nameOf(input))
   const decoded = (declaration === undefined ? decodeUnlisted : decoderOf(declaration))(input)
@@ -140,13 +140,13 @@ const fieldNames = (schema: Schema.Codec<unknown, unknown>): ReadonlySet<string>
   return new Set(Object.keys(shape.fields))
 }
 
-// It goes into headers, and a publisher outside the fleet may name what it likes.
+// It goes into headers, and a publisher outside the fleet can choose any name.
 const entityBytesMax = 256
 const utf8 = new TextEncoder()
 
 /**
- * The entity that an event concerns, for ordering: its work item, release, project or agent. Events of the fleet at
- * large have none. A very long name becomes its digest, so that its events keep their order too.
+ * The entity that an event concerns, for ordering: its work item, release, project or agent. Fleet-wide events have
+ * none. A very long name becomes its digest, so that its events keep their order too.
  */
 export const entityOf = (envelope: Envelope): string | undefined => {
   const named = namedEntity(envelope)
@@ -156,7 +156,7 @@ export const entityOf = (envelope: Envelope): string | undefined => {
 
 const isShort = (text: string) => text.length <= entityBytesMax && utf8.encode(text).length <= entityBytesMax
 
-// FNV-1a over UTF-16 units, twice. Two long names with one digest would only wait for each other.
+// FNV-1a over UTF-16 units, twice. Two long names with the same digest would merely wait for each other.
 const digestOf = (text: string): string => {
   let [first, second] = [0x811c9dc5, text.length]
   for (let at = 0; at < text.length; at += 1) {

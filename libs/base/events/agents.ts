@@ -7,7 +7,7 @@ import { Count, Id, Timestamp } from "../primitives.ts"
 const session = fields({ workItemId: Id, sessionId: Schema.String, error: Schema.String })
 const agent = { agent: Schema.String, agentInstanceId: Schema.NullOr(Schema.String) }
 const maybeTimestamp = Schema.NullOr(Timestamp)
-// All that still keeps the agent from new work. Since 1.2.
+// All remaining holds on the agent's new work. Since 1.2.
 const whatHolds = Schema.optionalKey(Holds)
 
 export const agentEvents = [

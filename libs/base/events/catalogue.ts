@@ -1,5 +1,5 @@
 /**
- * Every event, by name, and the patterns by which endpoints choose among them. Other names may still pass: receivers
+ * Every event, by name, and the patterns by which endpoints choose among them. Other names can still pass: receivers
  * and filters treat names as open.
  */
 import { agentEvents } from "./agents.ts"
@@ -45,8 +45,8 @@ const matchesAny = (entries: ReadonlyArray<string>) => {
   return (event: string) => patterns.some((parts) => matchesParts(event, parts))
 }
 
-// The texts between the stars must follow each other: the first at the start, the last at the end. This is linear,
-// unlike a regular expression made from the same pattern.
+// The texts between the stars must follow in order: the first at the start, the last at the end. This is linear, unlike
+// a regular expression made from the same pattern.
 const matchesParts = (event: string, parts: ReadonlyArray<string>) => {
   const [first = "", ...rest] = parts
   if (rest.length === 0) return event === first

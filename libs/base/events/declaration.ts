@@ -1,5 +1,5 @@
 /**
- * How an event is declared: as data, so that decoding, documents and tests all come from one place.
+ * The declaration of an event: as data, so that decoding, documents and tests all come from one place.
  *
  * `workItem` and `project`: `present`, `null`, or `either`. `release`: the event carries a release in place of a work
  * item. `details`: a schema; `null` (always null); `open` (null, or any object).
@@ -43,7 +43,7 @@ const declare =
 export const itemEvent = declare({ workItem: "present", project: "present" })
 /** A step within an item's run, delivered only to endpoints that ask for it. */
 export const progressEvent = declare({ workItem: "present", project: "present", isProgress: true })
-/** An event of the fleet at large: neither item nor project. */
+/** A fleet-wide event: neither item nor project. */
 export const fleetEvent = declare({})
 export const projectEvent = declare({ project: "present" })
 export const releaseEvent = declare({ about: "release", project: "present", details: "open" })

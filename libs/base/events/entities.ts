@@ -90,12 +90,10 @@ export const Finding = Schema.Struct({
 }).annotate({ identifier: "Finding" })
 export interface Finding extends Schema.Schema.Type<typeof Finding> {}
 
-/**
- * In order: an operator; a project's budget; failing credentials or runs that end too fast; a quota that is used up.
- */
+/** In order: an operator; a project's budget; failing credentials or runs that end too fast; an exhausted quota. */
 const holdCauses = ["manual", "budget", "bench", "quota"] as const
 
-/** A hold keeps a queue or an agent from new work. Each hold has its own cause and ends with that cause alone. */
+/** A hold keeps a queue or an agent from new work. Each hold has its own cause and ends only with that cause. */
 export const Hold = Schema.Struct({
   cause: Schema.Literals(holdCauses).pipe(
     describe(

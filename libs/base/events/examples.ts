@@ -1,6 +1,6 @@
 /**
  * Valid examples for documents, trials and tests: an envelope of every event, and a value of any schema, made from its
- * JSON Schema. The values are plain and never change.
+ * JSON Schema. The values are simple and constant.
  */
 import { Schema } from "effect"
 import { eventSchemaVersion, findEvent } from "./catalogue.ts"
@@ -64,13 +64,13 @@ interface JsonSchema {
 }
 
 interface Making {
-  /** How many entries a list has that may be empty. */
+  /** The number of entries in a list that can be empty. */
   readonly entries: 0 | 1
   readonly definitions: Readonly<Record<string, JsonSchema>>
 }
 
 /**
- * A valid value of a schema. It has every optional field, takes the first member of a union, and knows only the
+ * A valid value of a schema. It has every optional field, takes the first member of a union, and supports only the
  * patterns of our contracts.
  */
 export const exampleValue = (

@@ -19,10 +19,10 @@ const leak = {
   reason: Schema.String
 }
 
-// All that still holds the queue after the event. Since 1.2.
+// All remaining holds on the queue after the event. Since 1.2.
 const whatHolds = Schema.optionalKey(Holds)
 
-// The event names the deferred item when there is one.
+// The event names the deferred item, if any.
 const maybeItem = { workItem: "either", project: "either" } as const
 
 export const projectEvents = [

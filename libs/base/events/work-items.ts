@@ -1,10 +1,10 @@
-/** Events of a work item: its way through the phases, its waits, and the steps within a run. */
+/** Events of a work item: its path through the phases, its waits, and the steps within a run. */
 import { Schema } from "effect"
 import { Count, Id, Ordinal, text, Timestamp } from "../primitives.ts"
 import { fields, fieldsOrNull, fleetEvent, itemEvent, progressEvent } from "./declaration.ts"
 import { Finding } from "./entities.ts"
 
-/** A git commit, abbreviated or whole. */
+/** A git commit, abbreviated or full. */
 export const ResolutionSha = Schema.String.check(Schema.isPattern(/^[0-9a-fA-F]{7,40}$/u))
 export const cancelReasonCharactersMax = 500
 
@@ -198,8 +198,8 @@ const branches = { workItemId: Id, baseBranch: Schema.String, workBranch: Schema
 const phase = Schema.Literals(["work", "rework"])
 
 /**
- * Events that are delivered only where a filter asks for them. The iteration counts up within one uninterrupted run and
- * begins at 1 again after a preemption.
+ * Events delivered only if a filter asks for them. The iteration counts up within one uninterrupted run and restarts at
+ * 1 after a preemption.
  */
 export const progressEvents = [
   progressEvent("iteration.started", "a work or rework iteration was dispatched", {

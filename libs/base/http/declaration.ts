@@ -1,41 +1,41 @@
 /**
- * The declaration of an endpoint beyond its path and its shapes: the scope and the permission that a caller needs, an
+ * The declaration of an endpoint beyond its path and its shapes: the scope and permission that a caller needs, an
  * example of the body, the refusal codes; and what all clients send. The listener, the OpenAPI documents, the pages and
  * the clients follow it. Endpoints disable Effect's codecs, so that their shapes are those of the wire and faults are
- * worded in those shapes. This stands apart from `#base`, so that only a caller that declares routes loads HttpApi.
+ * worded in those shapes. This is separate from `#base`, so that only a caller that declares routes loads HttpApi.
  */
 import { Context, Effect, Schema } from "effect"
 import { type HttpApiEndpoint, HttpApiMiddleware, HttpApiSchema, HttpApiSecurity, OpenApi } from "effect/http-api"
 import { HttpClientRequest } from "effect/http"
 import { type ApiScope, type ErrorCode, ErrorEnvelope, type Permission } from "./refusals.ts"
 
-/** The scopes of which a token needs one. An endpoint without any is open to everybody. */
+/** The scopes of which a token needs one. An endpoint without any is public. */
 export class NeededScopes extends Context.Service<NeededScopes, ReadonlyArray<ApiScope>>()(
   "starling/base/NeededScopes"
 ) {}
 
-/** The permission that the role of a member must have, beside the scope. */
+/** The permission that a member's role must have, beside the scope. */
 export class NeededPermission extends Context.Service<NeededPermission, Permission>()(
   "starling/base/NeededPermission"
 ) {}
 
-/** A body that the endpoint accepts. Of a form, values that begin with `@` name files. */
+/** A body that the endpoint accepts. In a form, values that begin with `@` name files. */
 export class BodyExample extends Context.Service<BodyExample, Readonly<Record<string, unknown>>>()(
   "starling/base/BodyExample"
 ) {}
 
-/** An answer of the endpoint's success, as JSON. */
+/** A successful answer of the endpoint, as JSON. */
 export class AnswerExample extends Context.Service<AnswerExample, Readonly<Record<string, unknown>>>()(
   "starling/base/AnswerExample"
 ) {}
 
 /**
- * Another body that an endpoint takes, in a vendor's dialect, and what it answers to that. Shapes are named by their
- * identifiers, and are among the additional schemas of the API. Typed clients have the endpoint's own body alone.
+ * An alternative body that an endpoint accepts, in a vendor's dialect, and its answer to that. Shapes are named by
+ * their identifiers, and are among the additional schemas of the API. Typed clients have only the endpoint's own body.
  */
 interface DialectDescription {
   readonly body: string
-  /** Bytes have no shape; that of events is the shape of their data. */
+  /** Bytes have no shape; for events it is the shape of their data. */
   readonly answers: ReadonlyArray<{ readonly mediaType: string; readonly shape?: string }>
 }
 
@@ -47,7 +47,7 @@ export const NullIsAbsent = Context.Reference<boolean>("starling/base/NullIsAbse
 export interface Description {
   readonly summary: string
   readonly description: string
-  /** Of several any one is enough. */
+  /** Of several, any one is enough. */
   readonly scope?: ApiScope | ReadonlyArray<ApiScope>
   readonly permission?: Permission
   readonly example?: Readonly<Record<string, unknown>>
@@ -88,9 +88,7 @@ type RefusedWith<Code extends string> = Omit<ErrorEnvelope, "error"> & {
   readonly error: Omit<ErrorEnvelope["error"], "code"> & { readonly code: Code }
 }
 
-/**
- * The refusals of an endpoint, a schema for each status. The order of the codes is the order in which they are checked.
- */
+/** The refusals of an endpoint, one schema per status. The codes are listed in the order in which they are checked. */
 export const refusalsFrom =
   <const Table extends Readonly<Record<string, ErrorCode>>>(table: Table) =>
   <Code extends keyof Table & string>(...codes: ReadonlyArray<Code>): ReadonlyArray<Schema.Codec<RefusedWith<Code>>> =>
@@ -122,7 +120,7 @@ export const codesByStatus = <Code extends string>(
   })
 }
 
-/** A header of a refusal; with some of its codes alone, unless it is always there. */
+/** A refusal's header; limited to some of its codes, unless it is always present. */
 interface RefusalHeader {
   readonly name: string
   readonly isAlways: boolean
@@ -174,7 +172,7 @@ export const refusalsOf = (endpoint: HttpApiEndpoint.Top): ReadonlyArray<Refusal
   })
 }
 
-/** The body that the endpoint takes, whether it is a form, and whether a request may come without one. */
+/** The body that the endpoint accepts, whether it is a form, and whether it is optional. */
 export const bodyOf = (endpoint: HttpApiEndpoint.Top) => {
   const payloads = [...endpoint.payload.values()]
   const schemas = payloads.flatMap((each) => each.schemas)
@@ -183,12 +181,12 @@ export const bodyOf = (endpoint: HttpApiEndpoint.Top) => {
   return { body, isForm, isOptional: body !== undefined && schemas.length > 1 }
 }
 
-/** The key under which a request may be repeated and is still carried out once. Without one the client sends none. */
+/** The key under which a repeated request is still carried out only once. Without one the client sends none. */
 export const IdempotencyKey = Context.Reference<string | undefined>("starling/base/IdempotencyKey", {
   defaultValue: () => undefined
 })
 
-/** Has a client send this token. */
+/** Makes a client send this token. */
 export const clientToken = (token: string) =>
   HttpApiMiddleware.layerClient(BearerToken, ({ next, request }) =>
     Effect.flatMap(IdempotencyKey, (key) => next(keyed(HttpClientRequest.bearerToken(request, token), key)))

@@ -1,6 +1,6 @@
 /**
- * An endpoint as an API declares it: its path, which names its parameters, its shapes and its words. The
- * refusals that all of an API have, and the scope of those that only read, come from the API.
+ * An endpoint as an API declares it: its path, which names its parameters, its shapes and its words. The refusals
+ * common to an API, and the scope of its read-only endpoints, come from the API.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
@@ -32,7 +32,7 @@ interface Endpoint<Query, Payload, Success> extends Description {
   readonly success?: Success
 }
 
-/** An endpoint with refusals of its own alone. */
+/** An endpoint with only its own refusals. */
 export const endpoint =
   <const M extends Method>(method: M) =>
   <
@@ -56,7 +56,7 @@ export const endpoint =
       error: error as never
     }).annotateMerge(described(about))
 
-/** The usual codes of endpoints whose scope reaches the whole fleet. */
+/** The usual codes of endpoints whose scope reaches the entire fleet. */
 export const fleetCodes = [
   "unauthorized",
   "insufficient_scope",
@@ -72,11 +72,11 @@ interface Shared<Table, Always, Changing, Reading, Body> {
   readonly table: Table
   /** The codes of every route. */
   readonly always: ReadonlyArray<Always>
-  /** Beside these, the codes of routes that change something. */
+  /** The additional codes of routes that change something. */
   readonly changing?: ReadonlyArray<Changing>
-  /** The scope of routes that only read; every other route then names its own. Open routes have none. */
+  /** The scope of read-only routes; every other route then names its own. Open routes have none. */
   readonly reading?: Reading
-  /** The body of an act that names none. */
+  /** The default body of an action. */
   readonly body?: Body
 }
 
@@ -87,8 +87,8 @@ type ScopeOf<M, Reading> = M extends "GET"
     : Required<Pick<Description, "scope">>
 
 /**
- * Declares the endpoints of an API. Those that change something have their scope, for without one any token would do.
- * `missing`: the codes of a path that names one thing, where there is no such thing.
+ * Declares the endpoints of an API. Those that change something must have a scope, because without one any token would
+ * do. `missing`: the codes for a path to a single thing that does not exist.
  */
 export const endpointsFor =
   <
@@ -137,7 +137,7 @@ export const endpointsFor =
         return endpoint(method)(name, path, declared)
       }
     return {
-      /** A list, or a look at one thing. */
+      /** Reads a list or a single thing. */
       read: standard("GET", reading === undefined ? {} : { scope: reading }),
       act: standard<"POST", Body>("POST", body === undefined ? {} : { payload: body }),
       put: standard("PUT", {}),
@@ -158,7 +158,7 @@ export const guarded = <
     .add(...endpoints)
     .middleware(BearerToken)
 
-/** Every API describes itself: a document for machines, and a page. Both are open to everybody. */
+/** Every API describes itself: a document for machines, and a page. Both are public. */
 export const descriptionGroup = <Refused>(error: ReadonlyArray<Schema.Codec<Refused>>) =>
   HttpApiGroup.make("description", { topLevel: true }).add(
     endpoint("GET")("getDescription", "/openapi.json", {

@@ -1,4 +1,4 @@
-/** What all our APIs share beside their routes: scopes and permissions; the refusals that all have, and their body. */
+/** What all our APIs share beside their routes: scopes and permissions; the common refusals, and their body. */
 import { Schema } from "effect"
 import { describe } from "../primitives.ts"
 
@@ -19,7 +19,7 @@ export const apiScopes = [
 ] as const
 export type ApiScope = (typeof apiScopes)[number]
 
-/** Scopes that act within the caller's own workspace. Every other one, a new one too, reaches the whole fleet. */
+/** Scopes that act within the caller's own workspace. All others, including new ones, reach the entire fleet. */
 export const workspaceScopes: ReadonlyArray<ApiScope> = [
   "audio:speech",
   "audio:stream",
@@ -29,18 +29,18 @@ export const workspaceScopes: ReadonlyArray<ApiScope> = [
   "voices:read"
 ]
 
-/** A right of roles. Service accounts have no role of their own: their scopes decide alone. */
+/** A right of roles. Service accounts have no role of their own: only their scopes decide. */
 export type Permission = "content.manage"
 
-/** Bearer tokens: a label fits on one line of a list, and a longer life than ten years is given as none. */
+/** Bearer tokens: a label fits on one line of a list, and a lifetime beyond ten years is expressed as none. */
 export const tokenLimits = { labelCharactersMax: 100, scopesMax: 50, lifetimeMsMax: 3_650 * 86_400_000 } as const
 
-/** A forgotten token expires by itself; the user of one makes another in time. */
+/** A forgotten token expires by itself; a user in need of one makes another in time. */
 export const tokenLifetimeMsDefault = 90 * 86_400_000
 
 export interface ErrorCode {
   readonly status: number
-  /** The kind of error that the envelope names beside the code, where it names one. */
+  /** The kind of error that the envelope gives beside the code, if any. */
   readonly type?: string
   /** When the code is given: a sentence. */
   readonly when: string

@@ -1,13 +1,13 @@
 /**
  * Values from outside, decoded by a schema within bounds. A value that fits costs one quick pass, which ends at the
- * first fault. Only then are more faults looked for, in an excerpt when the value is large: a fault costs as much as a
- * hundred sound elements. At most fifty are listed. Pure.
+ * first fault. Only then are more faults searched for, in an excerpt if the value is large: a fault costs as much as a
+ * hundred valid elements. At most fifty are listed. Pure.
  */
 import { Result, Schema, type SchemaAST, SchemaIssue } from "effect"
 import type { Fault } from "../primitives.ts"
 
 const faultsMax = 50
-// A key may be as long as its value, and a check may quote what it checks.
+// A key can be as long as its value, and a check can quote what it checks.
 const keyUnitsMax = 100
 const messageUnitsMax = 500
 
@@ -21,13 +21,13 @@ interface PathFault {
 export interface DecodingFaults {
   /** At most fifty, and at least one. */
   readonly listed: ReadonlyArray<PathFault>
-  /** Decoding stopped before it had looked at everything. */
+  /** Decoding stopped before it had checked everything. */
   readonly mayBeMore: boolean
 }
 
 export type BoundedDecoder<A> = (value: unknown) => Result.Result<A, DecodingFaults>
 
-/** Made once for a schema. */
+/** Created once per schema. */
 export const boundedDecoder = <A, I>(
   schema: Schema.Codec<A, I>,
   options: Pick<SchemaAST.ParseOptions, "onExcessProperty"> = {}
@@ -46,7 +46,7 @@ export const boundedDecoder = <A, I>(
   }
 }
 
-/** The faults with JSON pointers. The last says that there may be more. */
+/** The faults with JSON pointers. The last one notes that there can be more. */
 export const pointedFaults = ({ listed, mayBeMore }: DecodingFaults): ReadonlyArray<Fault> => [
   ...listed.map(({ path, message }) => ({ path: path.map((step) => `/${String(step)}`).join(""), message })),
   ...(mayBeMore ? [{ path: "", message: moreFaults }] : [])
@@ -80,14 +80,16 @@ const listing = (
 interface Excerpt {
   readonly value: unknown
   readonly isCut: boolean
-  /** A fault of the excerpt at its place in the value; undefined for one that comes of the cut. */
+  /** A fault of the excerpt mapped to its place in the value; undefined if the truncation caused it. */
   readonly inValue: (fault: PathFault) => PathFault | undefined
 }
 
-// Though all of them are wrong, so many elements and keys take some 10 ms.
+// Even if all of them are wrong, this many elements and keys take about 10 ms.
 const excerptMax = 1_000
 
-/** The part of a large value that begins with its first fault; a small one as it is. The reader has bounded the depth. */
+/**
+ * The part of a large value that begins with its first fault; a small one unchanged. The reader has bounded the depth.
+ */
 const excerptOf = (value: unknown, firstFault: Path): Excerpt => {
   let left = excerptMax
   let cuts = 0
@@ -134,13 +136,16 @@ const excerptOf = (value: unknown, firstFault: Path): Excerpt => {
 }
 
 interface Cut {
-  /** Arrays and objects of the excerpt of which something is missing, however deep. */
+  /** Truncated arrays and objects of the excerpt, at any depth. */
   readonly holders: WeakSet<object>
-  /** Where an array of the excerpt begins in that of the value. */
+  /** Where an array of the excerpt begins in the value's array. */
   readonly offsets: WeakMap<object, number>
 }
 
-/** The path in the value. None for what is said of something cut, or of something missing because it was cut: it is untrue. */
+/**
+ * The path in the value. None for a fault about something truncated, or missing because of the truncation: it is
+ * untrue.
+ */
 const placeOf = (path: Path, value: unknown, excerpt: unknown, cut: Cut): Path | undefined => {
   const placed: Array<PropertyKey> = []
   let [whole, part]: ReadonlyArray<unknown> = [value, excerpt]

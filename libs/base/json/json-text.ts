@@ -1,13 +1,13 @@
 /**
  * JSON from outside, held to limits before it is parsed: how deep it nests, and how much it weighs. Keys named
  * `__proto__`, which would reach a prototype when copied, are refused. One strict reader of the grammar, which keeps
- * nothing and does not recurse, finds the first fault and its place, which JSON.parse does not report. Of a key that is
- * given twice the last counts. Pure.
+ * nothing and does not recurse, finds the first fault and its place, which JSON.parse does not report. Of a duplicate
+ * key the last counts. Pure.
  */
 import { Result } from "effect"
 
 export interface JsonLimits {
-  /** How deep arrays and objects may nest. */
+  /** How deep arrays and objects can nest. */
   readonly depthMax: number
   /** A text, a number, a literal and a key weigh 1, an array or an object weighs 8: about what each costs a schema. */
   readonly weightMax: number
@@ -17,22 +17,22 @@ export interface JsonFault {
   /** UTF-16 units from the start of the text. */
   readonly offset: number
   readonly reason: string
-  /** Well formed so far, and too much. */
+  /** Well formed so far, but too large. */
   readonly isTooLarge?: true
 }
 
 const containerWeight = 8
 
 /**
- * The weight that a body of at most so many bytes may have. Two-letter messages in parts, the lightest conversation
- * there is, weigh 31 in 57 bytes; ids of tokens weigh 1 in 5. Ten thousand such messages fit into one mebibyte, where
- * the smallest elements, `{}` or `0`, would weigh eight or one and a half times as much as is taken. A larger body has longer
- * texts rather than more of them: ten mebibytes as heavy as that would hold their process up for half a second.
+ * The greatest weight of a body of this many bytes. Two-letter messages in parts, the lightest conversation possible,
+ * weigh 31 in 57 bytes; ids of tokens weigh 1 in 5. Ten thousand such messages fit into one mebibyte, where the
+ * smallest elements, `{}` or `0`, would weigh eight or one and a half times the limit. A larger body has longer texts
+ * rather than more of them: ten mebibytes of that density would block their process for half a second.
  */
 export const weightMaxOf = (bytesMax: number): number =>
   Math.max(smallestWeightMax, Math.floor(Math.min(bytesMax, mebibyte) / 3 + Math.max(0, bytesMax - mebibyte) / 96))
 const mebibyte = 1_048_576
-// Some thousands of elements cost nothing to speak of, however small the body's limit is.
+// A few thousand elements cost almost nothing, however small the body's limit.
 const smallestWeightMax = 16_384
 
 /** The value of a text, or its first fault. */
@@ -62,8 +62,8 @@ const openBrace = 0x7b
 const closeBrace = 0x7d
 
 /**
- * Whether a text of JSON, which this does not check, keeps to the limits and has no forbidden key. Takes a fraction of
- * JSON.parse's time, for it finds the ends of strings by native search and looks at nothing but structure.
+ * Whether JSON text, whose syntax this does not check, keeps to the limits and has no forbidden key. Takes a fraction
+ * of JSON.parse's time, because it finds the ends of strings by native search and examines nothing but structure.
  */
 const isWithin = (text: string, { depthMax, weightMax }: JsonLimits): boolean => {
   let depth = 0
@@ -74,7 +74,7 @@ const isWithin = (text: string, { depthMax, weightMax }: JsonLimits): boolean =>
     switch (text.charCodeAt(at)) {
       case quote: {
         const end = text.indexOf('"', at + 1)
-        // The parser will say that the string is open.
+        // The parser will report that the string is open.
         if (end < 0) return true
         stringAt = at
         at = escapeAt > end ? end : escapedStringEnd(text, escapeAt)
@@ -107,7 +107,7 @@ const nextEscape = (text: string, from: number) => {
   return at < 0 ? text.length : at
 }
 
-/** The place of the quote that ends a string in which the first escape stands at `escapeAt`. */
+/** The position of the quote that ends a string whose first escape is at `escapeAt`. */
 const escapedStringEnd = (text: string, escapeAt: number) => {
   let at = escapeAt
   for (let code = backslash; code !== quote && at < text.length; code = text.charCodeAt(at)) {
@@ -202,7 +202,7 @@ const stringEnd = (text: string, start: number): number | JsonFault => {
   }
 }
 
-/** -1 for what is no escape. */
+/** -1 if it is not an escape. */
 const escapeEnd = (text: string, start: number) => {
   const letter = text.charAt(start + 1)
   if (letter !== "u") return letter !== "" && '"\\/bfnrt'.includes(letter) ? start + 2 : -1
@@ -239,7 +239,7 @@ const digitsEnd = (text: string, start: number) => {
   return at
 }
 
-// `__proto__`, any of whose characters may be written as an escape.
+// `__proto__`, any of whose characters can be escaped.
 const prototypeKey =
   /^"(?:_|\\u005[fF]){2}(?:p|\\u0070)(?:r|\\u0072)(?:o|\\u006[fF])(?:t|\\u0074)(?:o|\\u006[fF])(?:_|\\u005[fF]){2}"/u
 const prototypeKeyUnitsMax = '""'.length + "\\u005f".length * "__proto__".length

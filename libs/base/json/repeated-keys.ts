@@ -1,6 +1,6 @@
 /**
- * Keys that stand more than once in an object of a JSON text. `JSON.parse` takes the last, other readers the first: where
- * a text is passed on as it came, or is a person's, none of them is what was meant. Nothing here recurses. Pure.
+ * Duplicate keys in an object of a JSON text. `JSON.parse` takes the last, other readers the first: if a text is passed
+ * on unchanged, or is written by a person, neither is what was meant. Nothing here recurses. Pure.
  */
 import type { Fault } from "../primitives.ts"
 
@@ -14,20 +14,20 @@ interface OpenArray {
   index: number
 }
 
-// Enough to mend them; a hostile text has a fault for each of its bytes.
+// Enough to fix them; a hostile text has a fault for each of its bytes.
 const faultsMax = 50
 
 const [quote, comma, openBrace, closeBrace, openBracket, closeBracket] = Array.from('",{}[]', (one) =>
   one.charCodeAt(0)
 )
 
-/** A fault for each repeated key, at its path. The text is one that `JSON.parse` takes. */
+/** A fault for each duplicate key, at its path. The text must be valid for `JSON.parse`. */
 export const repeatedKeys = (text: string): ReadonlyArray<Fault> => {
   const faults: Array<Fault> = []
   const open: Array<OpenObject | OpenArray> = []
   let inside: OpenObject | OpenArray | undefined
   for (let at = 0; at < text.length && faults.length < faultsMax; at += 1) {
-    // Every event is read: 4 µs for one of 600 bytes, as long as JSON.parse takes and a half.
+    // Every event is read: 4 µs for one of 600 bytes, one and a half times as long as JSON.parse.
     const code = text.charCodeAt(at)
     if (code === quote) {
       const end = stringEnd(text, at)
@@ -52,7 +52,7 @@ export const repeatedKeys = (text: string): ReadonlyArray<Fault> => {
 
 const takeKey = (inside: OpenObject, quoted: string) => {
   inside.isKeyNext = false
-  // The same key may be written with escapes.
+  // The same key can be written with escapes.
   inside.key = quoted.includes("\\") ? (JSON.parse(quoted) as string) : quoted.slice(1, -1)
 }
 
@@ -63,7 +63,7 @@ const stringEnd = (text: string, start: number): number => {
   return end < 0 ? text.length : end + 1
 }
 
-/** Whether an odd number of backslashes stands before it. */
+/** Whether an odd number of backslashes precedes it. */
 const isEscaped = (text: string, at: number) => {
   let before = at - 1
   while (text[before] === "\\") before -= 1

@@ -1,6 +1,5 @@
 /**
- * The kinds of keys that sections of the configuration are made of. Each key carries its reason, which docs/settings.md
- * prints.
+ * The kinds of keys in the sections of the configuration. Each key carries its reason, which docs/settings.md prints.
  */
 import { Effect, Schema } from "effect"
 import { describe } from "../primitives.ts"
@@ -15,10 +14,13 @@ export const optional = <S extends Schema.Top>(schema: S, why: string) => descri
 /** A key that must be present. */
 export const required = <S extends Schema.Top>(schema: S, why: string) => describe(why)(schema)
 
-/** What others may see of a key's value: all of it, the origins of its URLs, for the rest may be a key, or nothing. */
+/**
+ * How much of a key's value others can see: all of it, only the origins of its URLs (the rest can be a key), or
+ * nothing.
+ */
 export type Shown = "whole" | "origins" | "nothing"
 
-/** Marks a key of which others see less than its whole value. */
+/** Marks a key whose full value is hidden from others. */
 export const shownAs =
   (shown: Shown) =>
   <S extends Schema.Top>(field: S): S["Rebuild"] =>
@@ -32,11 +34,12 @@ interface RuledSection {
 }
 const ruled = new WeakMap<object, RuledSection>()
 
-/** The rule between the keys of a section, for judging a section of which only some keys can be read. */
+/** The rule between the keys of a section, for judging a section of which only some keys are readable. */
 export const sectionRule = (section: object): RuledSection | undefined => ruled.get(section)
 
 /**
- * A section that may be left out whole: each of its keys then has its default. `rule`: what must hold between its keys.
+ * A section that can be omitted entirely: each of its keys then has its default. `rule`: what must hold between its
+ * keys.
  */
 export const section = <Fields extends Schema.Struct.Fields>(
   fields: Fields,
@@ -86,12 +89,12 @@ const isOrigin = (text: string) => {
 const origins = (isOne: (text: string) => true | string) =>
   Schema.Array(Schema.String.check(Schema.isMaxLength(512), Schema.makeFilter(isOne))).check(Schema.isMaxLength(64))
 
-/** The origins whose pages may call one of our APIs from a browser; `*` for every page. */
+/** The origins whose pages can call one of our APIs from a browser; `*` for every page. */
 export const AllowedOrigins = origins((text) => text === "*" || isOrigin(text))
 
-/** The origins under which one of our own pages is reached. */
+/** The origins under which one of our own pages is reachable. */
 export const OwnOrigins = origins((text) => (text === "*" ? "an own origin is none of all" : isOrigin(text)))
 
-/** `launcher`: what started the process chose it, as `./starling up` does for the local world. */
+/** `launcher`: chosen by whatever started the process, as `./starling up` does for the local world. */
 export const settingSourceNames = ["default", "launcher", "file", "environment"] as const
 export type SettingSource = (typeof settingSourceNames)[number]

@@ -64,7 +64,7 @@ export const Telemetry = section({
   Port: withDefault(whole(0, 65_535), 9_400, "0: any free one.")
 })
 
-/** The roles that exist. A role's name is its folder, its deployment, its user on the bus and its label. */
+/** The existing roles. A role's name is its folder, its deployment, its user on the bus and its label. */
 export const roleNames = [
   "pipeline-api",
   "webhook-dispatcher",
@@ -120,7 +120,7 @@ const isSearchable = (source: string) => {
 
 export const RedactionPattern = Schema.Struct({
   Name: required(Schema.String.check(Schema.isPattern(/^[a-z0-9-]{1,64}$/u)), "What stands in its place: `[name]`."),
-  // It may be the very secret that it finds.
+  // It can be the very secret that it finds.
   Pattern: shownAs("nothing")(
     required(
       Schema.String.check(Schema.isBetweenLength(1, patternCharactersMax), Schema.makeFilter(isSearchable)),
@@ -146,7 +146,7 @@ export const Redaction = section({
 })
 export interface Redaction extends Schema.Schema.Type<typeof Redaction> {}
 
-/** Of what `Configuration` decodes, the sections that belong to no product. */
+/** The sections decoded by `Configuration` that belong to no product. */
 export interface PlatformSections {
   readonly Bus: typeof Bus.Type
   readonly Fleet: typeof Fleet.Type
