@@ -1,6 +1,6 @@
 /**
- * The configuration: one JSON file, then environment variables over single keys (`Bus.Url` is `BUS_URL`), checked whole
- * before anything starts. Every fault is named, with its path or its variable.
+ * The configuration: one JSON file, then environment variables over single keys (`Bus.Url` is `BUS_URL`), checked
+ * completely before anything starts. Every fault is reported with its path or its variable.
  */
 import { Context, Effect, Layer, Redacted, Result } from "effect"
 import {
@@ -22,9 +22,9 @@ type Sections = Readonly<Record<string, unknown>>
 
 export interface ConfigurationSource {
   readonly path: string
-  /** A file that the operator named must exist; the default one may be missing. */
+  /** A file named by the operator must exist; the default one can be missing. */
   readonly isRequired: boolean
-  /** Values under the file's: the process' own choices unless the file has others. */
+  /** Defaults below the file's values: the process's own choices unless the file overrides them. */
   readonly defaults?: Readonly<Record<string, Sections>>
   /** Used in place of a missing file. */
   readonly whenMissing?: Sections
@@ -41,7 +41,7 @@ export class Configuration extends Context.Service<Configuration, ConfigurationF
   "starling/runtime/Configuration"
 ) {
   static readonly layer = (source: ConfigurationSource) => Layer.effectContext(load(source))
-  /** For tests: a configuration as it would stand in the file. */
+  /** For tests: a configuration as if read from the file. */
   static readonly layerOf = (input: unknown) =>
     Layer.effectContext(
       Effect.map(
@@ -51,7 +51,7 @@ export class Configuration extends Context.Service<Configuration, ConfigurationF
     )
 }
 
-/** The whole for the roles, and what all of them share for the rooms below. */
+/** The complete configuration for the roles, and its common part for the rooms below. */
 const contextOf = (configuration: ConfigurationFile) =>
   Context.make(Configuration, configuration).pipe(Context.add(Platform, configuration))
 
@@ -61,7 +61,7 @@ const load = Effect.fn("Configuration.load")(function* (source: ConfigurationSou
   yield* warnOfRemoved(parts)
   if (configuration.Bus.Password !== undefined) (yield* Secrets).add(Redacted.value(configuration.Bus.Password))
   const { isMissing, file, launcher, environment } = parts
-  // What stands in for a missing file was chosen by the launcher.
+  // The stand-in for a missing file was chosen by the launcher.
   const sources = isMissing
     ? settingSources({ launcher: withDefaults(file, launcher), file: {}, environment })
     : settingSources({ launcher, file, environment })
@@ -70,11 +70,11 @@ const load = Effect.fn("Configuration.load")(function* (source: ConfigurationSou
   )
 })
 
-/** The input of the check: the file over its defaults, and the environment over both; with the keys given twice. */
+/** The input of the check: the file over its defaults, and the environment over both; with duplicate keys. */
 export const configurationInput = (source: ConfigurationSource) =>
   Effect.map(partsOf(source), (parts) => ({ input: inputOf(parts), repeated: parts.repeated }))
 
-/** A running system must not stop at its upgrade for a key that is gone. */
+/** An upgrade must not stop a running system because of a removed key. */
 const warnOfRemoved = ({ file, environment }: Parts) => {
   const found = [
     ...removedIn(file).map(({ section, key, instead }) => ({ name: `${section}.${key}`, instead })),
@@ -95,7 +95,7 @@ interface Parts {
   readonly file: unknown
   readonly launcher: Readonly<Record<string, Sections>>
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** The keys that the file, or a variable, gives more than once. */
+  /** The keys that the file or a variable gives more than once. */
   readonly repeated: ReadonlyArray<Fault>
 }
 
@@ -146,7 +146,7 @@ const withDefaults = (file: unknown, defaults: Readonly<Record<string, Sections>
   return merged
 }
 
-/** Puts the environment's values over the file's. Pure. */
+/** Overrides the file's values with the environment's. Pure. */
 export const overlay = (file: unknown, environment: Readonly<Record<string, string | undefined>>): unknown => {
   if (!isSections(file)) return file
   const merged: Record<string, unknown> = { ...file }

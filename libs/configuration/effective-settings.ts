@@ -1,23 +1,25 @@
 /**
- * The settings of a process as they are in force: each key with its value, where the value comes from, and the key's
- * reason. A key that is marked as secret shows nothing of its value, or the origins of its URLs alone. Pure.
+ * A process's settings in force: each key with its value, the value's source, and the key's reason. A key marked as
+ * secret shows nothing of its value, or only the origins of its URLs. Pure.
  */
 import { Redacted, Result, Schema } from "effect"
 import { type ConfigurationFile, decodeConfiguration, environmentKeys, sections } from "./sections.ts"
 import type { SettingSource, Shown } from "#base"
 import { isJson } from "./readable-parts.ts"
 
-/** Where each given key, and each part of its value, comes from, by its path: `Bus.Url`, `Payments.Networks[0].PayTo`. */
+/**
+ * The source of each given key, and of each part of its value, by its path: `Bus.Url`, `Payments.Networks[0].PayTo`.
+ */
 export type SettingSources = ReadonlyMap<string, SettingSource>
 
 export interface Setting {
   readonly key: string
-  /** The environment variable that stands over the file, where the key has one. */
+  /** The environment variable that overrides the file, if the key has one. */
   readonly variable: string | null
   /** Null when it is not set, and when all of it is hidden. */
   readonly value: unknown
   readonly isSet: boolean
-  /** Whether the value, or a part of it, is not shown. */
+  /** Whether any part of the value is hidden. */
   readonly isHidden: boolean
   readonly source: SettingSource
   readonly default: unknown
@@ -25,7 +27,7 @@ export interface Setting {
 }
 
 interface Layers {
-  /** As they were parsed: nothing is checked yet. The later ones stand over the earlier ones, key by key. */
+  /** As parsed, before any check. Later ones override earlier ones, key by key. */
   readonly launcher: unknown
   readonly file: unknown
   readonly environment: Readonly<Record<string, string | undefined>>
@@ -43,7 +45,7 @@ export const settingSources = ({ launcher, file, environment }: Layers): Setting
     const path = `${section}.${key}`
     const text = environment[variable]
     if (text !== undefined && text !== "") {
-      // Of a list in a variable all parts are from there.
+      // For a list in a variable, all parts come from there.
       sources.set(path, "environment")
       continue
     }
@@ -59,7 +61,7 @@ const note = (sources: Map<string, SettingSource>, source: SettingSource, path: 
   else if (isJson(value)) for (const [key, part] of Object.entries(value)) note(sources, source, `${path}.${key}`, part)
 }
 
-/** The parts of a schema that may hold further fields. */
+/** The parts of a schema that can hold further fields. */
 interface Holder {
   readonly fields?: Readonly<Record<string, Schema.Top>>
   readonly to?: Schema.Top
@@ -86,7 +88,7 @@ const factsOf = (field: Schema.Top): KeyFacts => {
   return { why: typeof description === "string" ? description : "", shown: (shown as Shown | undefined) ?? "whole" }
 }
 
-/** What is said of each key, by the path of its schema: `Bus.Url`, `Webhooks[].Name`. */
+/** The facts of each key, by the path of its schema: `Bus.Url`, `Webhooks[].Name`. */
 export const settingFacts = (file: Readonly<Record<string, Schema.Top>>): ReadonlyMap<string, KeyFacts> => {
   const facts = new Map<string, KeyFacts>()
   const look = (schema: Schema.Top, path: string): void => {
@@ -104,7 +106,10 @@ export const settingFacts = (file: Readonly<Record<string, Schema.Top>>): Readon
 const variables = new Map(environmentKeys.map(({ section, key, variable }) => [`${section}.${key}`, variable]))
 const defaults = Result.getOrElse(decodeConfiguration({}), () => ({})) as Readonly<Record<string, unknown>>
 
-/** The settings of all sections but `Webhooks`: there may be ten thousand endpoints, and they have lists of their own. */
+/**
+ * The settings of all sections except `Webhooks`: there can be ten thousand endpoints, and they have lists of their
+ * own.
+ */
 export const effectiveSettings = (
   configuration: ConfigurationFile,
   sources: SettingSources
@@ -186,7 +191,7 @@ const shownValue = (value: unknown, shown: Shown): ShownValue => {
   return { value: origins, isHidden: origins !== value }
 }
 
-/** Headers without an entry hide nothing. */
+/** Empty headers hide nothing. */
 const isEmpty = (value: unknown) => isJson(value) && !Redacted.isRedacted(value) && Object.keys(value).length === 0
 
 /** Whatever a schema redacts is a secret, marked or not. */
@@ -194,7 +199,7 @@ const holdsRedacted = (value: unknown): boolean =>
   Redacted.isRedacted(value) ||
   (Array.isArray(value) ? value.some(holdsRedacted) : isJson(value) && Object.values(value).some(holdsRedacted))
 
-/** `https://rpc.example/…`: user, path, query and fragment may each be a key. */
+/** `https://rpc.example/…`: user, path, query and fragment can each be a key. */
 const originOf = (text: string): string => {
   const trimmed = text.trim()
   const hasScheme = trimmed.includes("://")

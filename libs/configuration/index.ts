@@ -1,4 +1,4 @@
-/** The whole configuration: the sections of all products joined, read, checked and explained. */
+/** The complete configuration: the sections of all products joined, read, checked and explained. */
 export {
   Configuration,
   configurationInput,

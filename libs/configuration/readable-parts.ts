@@ -1,19 +1,18 @@
 /**
  * The readable part of a configuration that is faulty elsewhere: the input, with a mark in place of each value that its
- * key does not take. Rules say nothing about anything that depends on a marked value. Pure.
+ * key does not accept. Rules report nothing about anything that depends on a marked value. Pure.
  */
 import type { Fault } from "#base"
 
 export type Json = Readonly<Record<string, unknown>>
 
-/** Stands in place of a value that is missing or that its key does not take. */
+/** Replaces a value that is missing or that its key does not accept. */
 export const unreadable: unique symbol = Symbol("unreadable")
 
 export const isJson = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-// A section, one of its lists, or an entry of a list. A fault here may be a broken rule between keys that can all be
-// read.
+// A section, one of its lists, or an entry of a list. A fault here can be a broken rule between readable keys.
 const part = /^\/\w+(?:\/(?:Networks|Providers|Models|Kinds)(?:\/\d+(?:\/Upstreams(?:\/\d+)?)?)?|\/\d+)?$/u
 
 /** `pointers`: where the schema found faults. */
@@ -35,7 +34,7 @@ const mark = (root: Json, pointer: string) => {
 
 const isContainer = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null
 
-/** The entries of a list with their indexes; empty when the value is no list. */
+/** The entries of a list with their indexes; empty if the value is not a list. */
 export const entriesOf = (root: Json, section: string, key?: string): ReadonlyArray<readonly [number, Json]> => {
   const value = root[section]
   const list = key === undefined ? value : isJson(value) ? value[key] : undefined
@@ -45,7 +44,7 @@ export const entriesOf = (root: Json, section: string, key?: string): ReadonlyAr
 
 class Unreadable extends Error {}
 
-/** The verdict of a rule on a part; undefined when the rule reads a key that cannot be read. */
+/** The verdict of a rule on a part; undefined when the rule reads an unreadable key. */
 export const judged = <A extends object, B>(entry: A, rule: (entry: A) => B): B | undefined => {
   const watched = new Proxy(entry, {
     get: (target, key) => {
@@ -62,7 +61,7 @@ export const judged = <A extends object, B>(entry: A, rule: (entry: A) => B): B 
   }
 }
 
-/** Each fault once, in the order of the file. A fault of a missing key stands behind those of its neighbours. */
+/** Each fault once, in file order. A fault of a missing key comes after those of its neighbours. */
 export const inFileOrder = (input: unknown, faults: ReadonlyArray<Fault>): ReadonlyArray<Fault> => {
   const once = new Map(faults.map((fault) => [JSON.stringify([fault.path, fault.message]), fault]))
   const placed = [...once.values()].map((fault) => ({ fault, place: placeOf(input, fault.path) }))

@@ -1,6 +1,6 @@
 /**
- * The whole configuration file. Every role reads the same file and checks every section of it, so an unknown key is a
- * mistake wherever it stands. A new job adds its sections here.
+ * The complete configuration file. Every role reads the same file and checks every section of it, so an unknown key is
+ * a mistake anywhere. A new job adds its sections here.
  */
 import { Result, Schema } from "effect"
 import { Bus, type Fault, faultsOf, Fleet, Redaction, repeatedKeys, sectionRule, Telemetry } from "#base"
@@ -54,7 +54,7 @@ export const sections = {
 export const ConfigurationFile = Schema.Struct({ Webhooks, ...sections })
 export interface ConfigurationFile extends Schema.Schema.Type<typeof ConfigurationFile> {}
 
-/** A key that this release no longer has: it is left out, with a warning. The next one refuses it as unknown. */
+/** A key removed in this release: it is ignored with a warning. The next release refuses it as unknown. */
 interface RemovedKey extends EnvironmentKey {
   readonly instead: string
 }
@@ -85,7 +85,7 @@ const withoutRemoved = (input: unknown): unknown =>
 const decodeStrictly = Schema.decodeUnknownResult(ConfigurationFile, { errors: "all", onExcessProperty: "error" })
 const decode = (input: unknown) => decodeStrictly(withoutRemoved(input))
 
-/** Checks a whole configuration. A fault's path is written as people write it: `Webhooks[1].Url`. */
+/** Checks a complete configuration. A fault's path is in readable form: `Webhooks[1].Url`. */
 export const decodeConfiguration = (input: unknown): Result.Result<ConfigurationFile, ReadonlyArray<Fault>> =>
   Result.mapError(decode(input), (error) => {
     const shape = faultsOf(error.issue)
@@ -97,7 +97,7 @@ export const decodeConfiguration = (input: unknown): Result.Result<Configuration
     return inFileOrder(input, all)
   })
 
-/** The input itself, with a mark in place of each value that cannot be read. */
+/** The input itself, with a mark in place of each unreadable value. */
 export const readableConfiguration = (input: unknown): Json => {
   const decoded = decode(input)
   const shape = Result.isFailure(decoded) ? faultsOf(decoded.failure.issue) : []
@@ -131,7 +131,7 @@ const sectionFaults = (parts: Json, name: string, schema: object): ReadonlyArray
   return typeof message === "string" ? [{ path: `/${name}`, message }] : []
 }
 
-/** The faults of a rule over a list. An entry with an unreadable key is left out. */
+/** The faults of a rule over a list. An entry with an unreadable key is skipped. */
 const listFaults = <A>(
   path: string,
   entries: ReadonlyArray<readonly [number, Json]>,
@@ -155,11 +155,11 @@ const networkFaults = (index: number, entry: Json): ReadonlyArray<Fault> => {
   })
 }
 
-/** The keys that stand more than once in an object of a text of JSON, whose value does not tell them any more. */
+/** The duplicate keys in an object of JSON text, which its parsed value no longer shows. */
 export const repeatedSettings = (text: string): ReadonlyArray<Fault> =>
   repeatedKeys(text).map(({ path, message }) => ({ path: writtenPath(path), message }))
 
-/** The same of lists that variables hold. */
+/** The same for lists in variables. */
 export const repeatedInVariables = (environment: Readonly<Record<string, string | undefined>>): ReadonlyArray<Fault> =>
   environmentKeys.flatMap(({ variable }) => {
     const value = environment[variable] ?? ""

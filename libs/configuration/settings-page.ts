@@ -46,7 +46,7 @@ const sectionOf = (name: string, schema: JsonSchema, value: unknown) =>
     ? tableOf(`## ${name}`, name, schema, value as Values)
     : tableOf(`## ${name}[]`, `${name}[]`, schema.items, undefined)
 
-/** The table of a section or of a list's entries. Lists of entries within it get tables of their own after it. */
+/** The table of a section or of a list's entries. Nested lists of entries get tables of their own after it. */
 const tableOf = (heading: string, path: string, schema: JsonSchema, values: Values | undefined): Array<string> => {
   const keys = Object.entries(schema.properties ?? {})
   const nested = keys.flatMap(([key, field]) => {
