@@ -1,10 +1,10 @@
-/** `Console`: where operators' calls are taken. */
+/** `Console`: where operators' calls are accepted. */
 import { Schema } from "effect"
 import { EnvironmentName, optional, OwnOrigins, section, WebUrl, whole, withDefault } from "#base"
 
 const passedOn = (name: string) => `Where the page's calls to \`/apis/${name}\` go.`
 
-// Such headers have a meaning of their own here.
+// These headers have a meaning of their own here.
 const taken = ["authorization", "cookie", "host", "origin", "x-starling-proxy-secret"]
 
 const PersonHeader = Schema.String.check(

@@ -1,6 +1,6 @@
 /**
- * The frame of `top`, as data: the roles of a fleet and their readiness, its endpoints, totals and latencies. Made from
- * two readings, and from each process's readiness. Pure.
+ * The frame of `top`, as data: the roles of a fleet and their readiness, its endpoints, totals and latencies. Derived
+ * from two readings, and from each process's readiness. Pure.
  */
 import { isoTime } from "#base"
 import { finite, type Window, windowOf } from "./readings.ts"
@@ -22,7 +22,7 @@ export interface LatencyRow {
   readonly p99Ms: number | null
 }
 
-/** A program that calls the model gateway, with its calls since the gateway's processes began. */
+/** A program that calls the model gateway, with its calls since the gateway's processes started. */
 export interface CallerRow {
   readonly client: string
   readonly answered: number
@@ -31,9 +31,9 @@ export interface CallerRow {
   readonly failed: number
 }
 
-/** What the model gateway refused, or did not give to a provider, by the key of the request. */
+/** What the model gateway refused, or withheld from a provider, by the key of the request. */
 export interface KeyRow {
-  /** The code of the refusal; null where the key was left out and the call went on. */
+  /** The code of the refusal; null if the key was dropped and the call proceeded. */
   readonly code: string | null
   readonly key: string
   readonly calls: number
@@ -48,7 +48,7 @@ export interface Frame {
   readonly endpoints: ReadonlyArray<EndpointRow>
   readonly breakersOpen: ReadonlyArray<string>
   readonly latencies: ReadonlyArray<LatencyRow>
-  /** The most calls first. */
+  /** Sorted by calls, most first. */
   readonly callers: ReadonlyArray<CallerRow>
   readonly keys: ReadonlyArray<KeyRow>
 }
@@ -198,7 +198,7 @@ const callerRows = (window: Window): ReadonlyArray<CallerRow> =>
 
 const callsOf = ({ answered, quoted, refused, failed }: CallerRow) => answered + quoted + refused + failed
 
-// Some hundred keys are known: those at the end say nothing.
+// A few hundred keys are known: those at the end are insignificant.
 const keyRowsMax = 20
 
 const keyRows = (window: Window): ReadonlyArray<KeyRow> => {

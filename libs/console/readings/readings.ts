@@ -1,7 +1,7 @@
 /**
- * Readings of a process's `/metrics`, in Prometheus' text format, of which an unreadable line is skipped; and the changes
- * between two readings of the same processes: increases of counters, rates, and quantiles of histograms. A counter that
- * went back belongs to a restarted process, which began at zero. Pure.
+ * Readings of a process's `/metrics`, in Prometheus' text format, skipping unreadable lines; and the changes between
+ * two readings of the same processes: increases of counters, rates, and quantiles of histograms. A counter that
+ * decreased belongs to a restarted process, which began at zero. Pure.
  */
 
 export interface Reading {
@@ -59,8 +59,8 @@ interface Found {
 const none: ReadonlyArray<Found> = []
 
 /**
- * Finds the samples of a reading by their labels. Each label that is asked for has an index, so that a row for each of
- * ten thousand endpoints does not look at all samples of all endpoints.
+ * Finds the samples of a reading by their labels. Each requested label has an index, so that a row for each of ten
+ * thousand endpoints does not scan all samples of all endpoints.
  */
 const finder = ({ targets }: Reading) => {
   const samples = new Map<string, ReadonlyArray<Found>>()
@@ -109,7 +109,7 @@ export const windowOf = (before: Reading | undefined, after: Reading): Window =>
   }
   const found = finder(after)
   const increaseOf = (url: string, name: string, { written, value }: Sample) => {
-    // A process that is new in this reading may have counted its values at any time.
+    // A process that is new in this reading can have counted its values at any time.
     if (before?.targets.get(url) === undefined) return 0
     const was = valuesBefore(url, name).get(written) ?? 0
     return value >= was ? value - was : value
@@ -141,7 +141,7 @@ export const windowOf = (before: Reading | undefined, after: Reading): Window =>
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
-  /** The labels as they are written: a process writes those of one series always the same. */
+  /** The labels as written: a process always writes those of one series the same way. */
   readonly written: string
 }
 
@@ -184,7 +184,7 @@ const sampleOf = (line: string, from: number): Sample | undefined => {
     at += 1
   }
   const end = at
-  // A timestamp may follow the value; it is not needed here.
+  // A timestamp can follow the value; it is not needed here.
   const [number = ""] = line.slice(at).trim().split(/\s+/u)
   const value = number === "+Inf" ? Number.POSITIVE_INFINITY : number === "-Inf" ? -Infinity : Number(number)
   const isNumber = number !== "" && (!Number.isNaN(value) || number === "NaN")

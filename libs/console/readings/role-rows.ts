@@ -1,10 +1,12 @@
-/** The rows of roles: those that answer, those of processes that do not, and those that their fleet reports as away. */
+/**
+ * The rows of roles: those that answer, those of unresponsive processes, and those that their fleet reports as away.
+ */
 import { roleNames } from "#base"
 import { finite, type Reading, windowOf } from "./readings.ts"
 
 export interface Target {
   readonly url: string
-  /** The roles known to run there, for a process that does not answer. */
+  /** The roles known to run there, for an unresponsive process. */
   readonly roles: ReadonlyArray<string>
 }
 
@@ -17,11 +19,11 @@ export interface RoleRow {
   readonly at: string
   readonly state: "up" | "not ready" | "down"
   readonly why: string
-  /** The release that it runs; null of one that does not answer. */
+  /** The release that it runs; null if it does not answer. */
   readonly version: string | null
   readonly consumedPerSecond: number | null
   readonly publishedPerSecond: number | null
-  /** The process's memory, which other roles may share. */
+  /** The process's memory, possibly shared with other roles. */
   readonly residentMb: number | null
   readonly cores: number | null
   readonly loopLagMs: number | null
@@ -34,7 +36,7 @@ export interface Seen {
   readonly readiness: ReadonlyMap<string, Readiness | undefined>
 }
 
-/** Roles that answer, those of processes that do not, and those that their fleet reports as away. */
+/** Roles that answer, those of unresponsive processes, and those that their fleet reports as away. */
 export const roleRows = (seen: Seen): ReadonlyArray<RoleRow> => {
   const rows = seen.targets.flatMap((target) => rowsAt(target, seen))
   const listed = new Set(rows.map(({ role }) => role))
@@ -93,7 +95,7 @@ const only = ({ atMs, targets }: Reading, url: string): Reading => ({
 const stateOf = (role: string, isConnected: boolean, readiness: Readiness | undefined) => {
   if (!isConnected) return { state: "not ready", why: "no broker" } as const
   if (readiness === undefined) return { state: "not ready", why: "does not say whether it is ready" } as const
-  // A check named after its role, or one of the whole process; another role's check does not count here.
+  // A check named after its role, or one of the entire process; another role's check does not count here.
   const wrong = Object.entries(readiness.checks).find(
     ([check, state]) => state !== "ok" && (check.includes(role) || !roleNames.some((other) => check.includes(other)))
   )

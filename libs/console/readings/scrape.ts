@@ -8,7 +8,7 @@ import { type Exposition, parseExposition, type Reading } from "./readings.ts"
 import type { Readiness, Target } from "./role-rows.ts"
 import { type Frame, frameOf } from "./frame.ts"
 
-/** More are work for a monitoring system. */
+/** Beyond this, use a monitoring system. */
 export const processesMax = 64
 
 const Report = Schema.fromJsonString(Schema.Struct({ checks: Schema.Record(Schema.String, Schema.String) }))
@@ -46,21 +46,24 @@ const metricsOf = (url: string) =>
     Effect.orElseSucceed((): Exposition | undefined => undefined)
   )
 
-/** What a process says of its readiness, whatever the status; undefined when it does not answer. */
+/** A process's readiness report, whatever the status; undefined when it does not answer. */
 export const readinessOf = (url: string) =>
   textAt(`${url}/readyz`).pipe(
     Effect.map(({ text }) => Result.getOrUndefined(Schema.decodeResult(Report)(text))),
     Effect.orElseSucceed((): Readiness | undefined => undefined)
   )
 
-// A million characters of metrics take 60 ms to write and 80 ms to read: with this, at most a tenth of a core on either side.
+// A million characters of metrics take 60 ms to write and 80 ms to read: this limits it to a tenth of a core on either
+// side.
 const msPerMillionCharacters = 800
 const everyMsMax = 60_000
 
-/** How long after a reading the next one is due: by its length, for a process shows its metrics by endpoint. Pure. */
+/**
+ * How long after a reading the next one is due: by its length, because a process shows its metrics by endpoint. Pure.
+ */
 export const readAgainAfterMs = (characters: number): number => {
   const wantedMs = (characters / 1e6) * msPerMillionCharacters
-  // Below a second whoever watches sets the pace.
+  // Below a second the viewer sets the pace.
   return wantedMs < 1_000 ? 0 : Math.min(everyMsMax, wantedMs)
 }
 
@@ -69,8 +72,8 @@ const windowReadings = 5
 
 /**
  * Makes a frame each time, over the last few readings: the first one has no rates. It remembers which roles ran at an
- * address that no longer answers. Readings older than `staleMs` are left out: rates over an hour are not those of now.
- * A frame that took much to read is given again until the next reading is due.
+ * address that no longer answers. Readings older than `staleMs` are dropped: rates over an hour are not current. A
+ * frame that took a lot of reading is reused until the next reading is due.
  */
 export const framesOf = (staleMs = Number.POSITIVE_INFINITY) => {
   let readings: ReadonlyArray<Reading> = []
@@ -78,7 +81,7 @@ export const framesOf = (staleMs = Number.POSITIVE_INFINITY) => {
   let last: { readonly frame: Frame; readonly againAfterMs: number; readonly atMs: number } | undefined
   return Effect.fnUntraced(function* (found: ReadonlyArray<Target>): Effect.fn.Return<Frame> {
     const nowMs = yield* Clock.currentTimeMillis
-    // A first frame has no rates, so the second reading is made when it is asked for.
+    // A first frame has no rates, so the second reading is made on request.
     if (last !== undefined && last.frame.windowSeconds > 0 && nowMs - last.atMs < last.againAfterMs) return last.frame
     const { reading, readiness } = yield* scrape(found)
     const targets = found.map(({ url, roles }) => ({ url, roles: rolesAt.get(url) ?? roles }))

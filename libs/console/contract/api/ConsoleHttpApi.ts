@@ -1,6 +1,6 @@
 /**
- * The operators' whole API: every route with its shapes, scope and refusals. Server, documents and clients follow it. The
- * typed client stands beside it, and the one route of the log of acts.
+ * The operators' complete API: every route with its shapes, scope and refusals. Server, documents and clients follow
+ * it. Also the typed client, and the single route of the audit log.
  */
 import { Context, Effect, Schema } from "effect"
 import { HttpApi, HttpApiClient, OpenApi } from "effect/http-api"

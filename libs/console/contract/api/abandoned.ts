@@ -1,4 +1,4 @@
-/** Abandoned deliveries as operators see them: why each was given up, and the routes to send them again. */
+/** Abandoned deliveries as operators see them: why each was abandoned, and the routes to send them again. */
 import { Schema } from "effect"
 import { Count, describe, pageQuery, Timestamp, Uuid } from "#base"
 import { NameFilter, newestFirstPage, Reason, act, read } from "./parts.ts"
@@ -31,7 +31,7 @@ export interface AbandonedWhole extends Schema.Schema.Type<typeof AbandonedWhole
 
 export const AbandonedPage = newestFirstPage("AbandonedPage", AbandonedSummary, "Abandoned deliveries")
 
-/** More are another call's. */
+/** Any more need another call. */
 export const resendCountMax = 100_000
 
 export const ResendAbandoned = Schema.Struct({

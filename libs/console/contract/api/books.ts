@@ -1,4 +1,7 @@
-/** The payment books as operators see them, what their comparison found, and the routes to look at it and end it. */
+/**
+ * The payment books as operators see them, the findings of their comparison, and the routes to inspect and resolve
+ * those.
+ */
 import { Schema } from "effect"
 import { guarded } from "#base/http"
 import { act, read } from "./parts.ts"

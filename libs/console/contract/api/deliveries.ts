@@ -1,6 +1,6 @@
 /**
- * Deliveries as operators see them: a line for each attempt, one delivery whole, and the order to send some again; with
- * their routes.
+ * Deliveries as operators see them: a line per attempt, one complete delivery, and the order to resend some; with their
+ * routes.
  */
 import { Schema } from "effect"
 import { Count, describe, Ordinal, pageQuery, Timestamp, Uuid } from "#base"
@@ -12,7 +12,7 @@ import { ResentCount, ResentDelivery } from "./abandoned.ts"
 const Outcome = Schema.Literals(attemptOutcomes)
 const Headers = Schema.Record(Schema.String, Schema.String)
 
-/** Where a line stands in the delivery log: message, then line. */
+/** A line's position in the delivery log: message, then line. */
 export const Place = Schema.String.check(Schema.isPattern(/^\d{1,15}\.\d{1,3}$/u)).annotate({
   identifier: "Place"
 })
@@ -90,7 +90,7 @@ export const ResendDelivery = Schema.Struct({
   ...nearQuery
 }).annotate({ identifier: "ResendDelivery" })
 
-/** More are another call's. */
+/** Any more need another call. */
 export const resendDeliveriesMax = 10_000
 
 export const ResendDeliveries = Schema.Struct({

@@ -1,6 +1,6 @@
 /**
- * Events as operators see them: those that were published, live too, the catalogue of those that can be, and examples to
- * try receivers with; with their routes.
+ * Events as operators see them: published ones, including live, the catalogue of possible ones, and examples to try
+ * receivers with; with their routes.
  */
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
@@ -44,7 +44,7 @@ const filters = {
   projectId: Schema.optionalKey(NameFilter).pipe(describe("Only those of this project."))
 }
 
-/** Earlier ones are a list's. */
+/** Earlier ones are available from the list. */
 export const liveReplayMax = 10_000
 
 export const LiveQuery = Schema.Struct({

@@ -1,6 +1,6 @@
 /**
- * The fleet as operators see it: its processes live, the broker's streams, those that serve speech, and the settings of
- * the console's own process. Secrets are shown to nobody.
+ * The fleet as operators see it: its live processes, the broker's streams, the speech instances, and the settings of
+ * the console's own process. Secrets are never shown.
  */
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
@@ -9,7 +9,7 @@ import { Count, describe, pageQuery, pageSizeMax, settingSourceNames, Timestamp 
 import { NameFilter, read } from "./parts.ts"
 import { FigureVoice, recentFigures } from "#speech/contract"
 
-/** Of ten thousand endpoints a frame shows so many. */
+/** The most endpoints in a frame, out of up to ten thousand. */
 export const endpointsShownMax = 100
 
 const Rate = Schema.NullOr(Schema.Finite)
@@ -180,7 +180,7 @@ export const SettingsGroup = guarded(
   })
 )
 
-/** How many consumers the list shows of each stream. */
+/** The most consumers listed per stream. */
 export const consumersShownMax = 20
 
 export const StreamConsumer = Schema.Struct({

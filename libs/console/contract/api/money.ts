@@ -1,6 +1,6 @@
 /**
  * Receipts, their sums, claims, and payments of trials, as operators see them, with their routes. An amount is text: a
- * whole number of the smallest unit of its asset, with the decimals of the asset beside it.
+ * whole number of the smallest unit of its asset, accompanied by the asset's decimals.
  */
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
@@ -19,7 +19,7 @@ import {
 import { Count, describe, pageQuery, pageSizeMax, text, Timestamp } from "#base"
 import { NameFilter, newestFirstPage, Reason, timeQuery, act, read } from "./parts.ts"
 
-/** The token that an amount is of. */
+/** The token of an amount. */
 export const token = {
   network: Schema.String.pipe(describe("The chain, by CAIP-2.")),
   asset: Schema.String.pipe(describe("The token's contract, or its mint.")),
@@ -69,7 +69,7 @@ const receipt = {
 
 const { sequence: _sequence, ...withoutPlace } = receipt
 
-/** A receipt beside a finding, without its place in RECEIPTS. */
+/** A receipt beside a finding, without its position in RECEIPTS. */
 export const ReceiptOfFinding = Schema.Struct(withoutPlace)
 
 export const ReceiptView = Schema.Struct(receipt).annotate({ identifier: "Receipt" })
@@ -163,7 +163,7 @@ export const ReceiptsQuery = Schema.Struct({ ...pageQuery, ...receiptFilter })
 
 /** Lines of one CSV answer. */
 export const csvLinesMax = 100_000
-/** Receipts that one CSV answer looks at: minutes of reading. */
+/** Receipts that one CSV answer reads: minutes of reading. */
 export const csvReadMax = 1_000_000
 
 export const sumsBy = ["day", "model", "payer"] as const
@@ -298,7 +298,7 @@ export const ClaimsGroup = guarded(
   })
 )
 
-// A quote with its resource and a few offers has some two thousand characters.
+// A quote with its resource and a few offers has about two thousand characters.
 const headerCharactersMax = 16_384
 
 export const TrialQuote = Schema.Struct({

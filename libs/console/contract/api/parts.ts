@@ -1,4 +1,7 @@
-/** The common parts of the operators' API: refusal codes, pages of a stream, the reason of an act, and times in queries. */
+/**
+ * The common parts of the operators' API: refusal codes, pages of a stream, the reason of an action, and times in
+ * queries.
+ */
 import { Schema } from "effect"
 import { commonErrorCodes, describe, type ErrorCode, pageSizeMax, reasonCharactersMax, Timestamp } from "#base"
 import { bodyCodes, endpointsFor, fleetCodes } from "#base/http"
@@ -57,18 +60,18 @@ export const newestFirst = <S extends Schema.Codec<unknown, unknown>>(entry: S, 
 export const newestFirstPage = <S extends Schema.Codec<unknown, unknown>>(identifier: string, entry: S, what: string) =>
   Schema.Struct(newestFirst(entry, what)).annotate({ identifier })
 
-/** Why an operator does it. */
+/** An operator's reason. */
 export const Reason = Schema.String.check(
   Schema.isBetweenLength(1, reasonCharactersMax),
   Schema.makeFilter((value) => value.trim() !== "" || "must not be blank")
 )
 
-/** The body of an act that needs nothing but its reason. */
+/** The body of an action that needs only its reason. */
 export const Because = Schema.Struct({
   reason: Reason.pipe(describe("Why, for the log of acts."))
 }).annotate({ identifier: "Because" })
 
-/** Bounds of a list in time. */
+/** Time bounds of a list. */
 export const timeQuery = {
   since: Schema.optionalKey(Timestamp).pipe(describe("Nothing from before.")),
   until: Schema.optionalKey(Timestamp).pipe(describe("Nothing from after."))
@@ -77,7 +80,7 @@ export const timeQuery = {
 /** A name in a query. */
 export const NameFilter = Schema.String.check(Schema.isBetweenLength(1, 256))
 
-/** An act takes its reason where it names no other body. */
+/** An action takes just its reason unless it names another body. */
 export const { read, act, change } = endpointsFor({
   table: consoleErrorCodes,
   always: fleetCodes,

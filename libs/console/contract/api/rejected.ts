@@ -1,4 +1,4 @@
-/** Rejected messages as operators see them: what came, what is wrong with it, and the routes to do something about it. */
+/** Rejected messages as operators see them: the message, its faults, and the routes to resolve them. */
 import { Schema } from "effect"
 import { Count, describe, Fault, pageQuery, Timestamp } from "#base"
 import { NameFilter, newestFirstPage, act, read } from "./parts.ts"

@@ -1,11 +1,14 @@
-/** Sessions of the console's page: a token in a cookie that no script can read, got for a one-time code or a token. */
+/**
+ * Sessions of the console's page: a token in a cookie that no script can read, obtained with a one-time code or a
+ * token.
+ */
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { guarded, endpointsFor } from "#base/http"
 import { describe, text, Timestamp } from "#base"
 import { consoleErrorCodes, act } from "./parts.ts"
 
-/** The APIs that a console may pass calls on to. */
+/** The APIs to which a console can proxy calls. */
 export const proxiedApis = ["pipeline", "models", "speech"] as const
 export type ProxiedApi = (typeof proxiedApis)[number]
 

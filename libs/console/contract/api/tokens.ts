@@ -1,4 +1,4 @@
-/** Bearer tokens as owners see and make them. A token itself is shown once, to who makes it. */
+/** Bearer tokens as owners see and make them. A token itself is shown once, to its maker. */
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { describe, isName, pageQuery, text, Timestamp, tokenLifetimeMsDefault, tokenLimits } from "#base"
