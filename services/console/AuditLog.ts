@@ -1,6 +1,6 @@
 /**
- * The log of what operators did. An act is written down before it is done: one that cannot be written down does not
- * happen, and one that fails afterwards stands in the log all the same.
+ * The log of operators' actions. An action is recorded before it is done: one that cannot be recorded does not happen,
+ * and one that fails afterwards is in the log all the same.
  */
 import { Context, Effect, Layer, Result } from "effect"
 import { Publisher } from "#bus"
@@ -27,7 +27,7 @@ export class AuditLog extends Context.Service<
   AuditLog,
   {
     readonly write: (act: Act) => Effect.Effect<void, WireError, Caller | HttpCall>
-    /** Of somebody who becomes a caller only by this act. */
+    /** For someone who becomes a caller only by this action. */
     readonly writeAs: (by: Actor, act: Act) => Effect.Effect<void, WireError, HttpCall>
   }
 >()("starling/console/AuditLog") {

@@ -1,6 +1,6 @@
 /**
- * The fleet as its processes show it: this one and its children, and those that the configuration names. All who watch
- * share one reading a second, and nothing is read while nobody does.
+ * The fleet as its processes show it: this one and its children, and those that the configuration names. All viewers
+ * share one reading a second, and nothing is read without a viewer.
  */
 import { lookup } from "node:dns/promises"
 import { isIP } from "node:net"
@@ -42,9 +42,9 @@ export class FleetWatch extends Context.Service<
 }
 
 const everyMs = 1_000
-// Whoever asks within this time after a reading gets its frame.
+// A request within this time after a reading gets its frame.
 const freshMs = 900
-// Rates over a pause in which nobody watched would not be those of now.
+// Rates over a pause without viewers would not be current.
 const staleMs = 10_000
 
 interface Found {
@@ -52,7 +52,7 @@ interface Found {
   readonly leftOut: number
 }
 
-/** The newest frame, made anew when it is older than a second; who comes meanwhile waits for it. */
+/** The newest frame, remade when it is older than a second; requests arriving meanwhile wait for it. */
 const sharedFrames = Effect.gen(function* () {
   const frameAt = framesOf(staleMs)
   const find = yield* processes
@@ -70,7 +70,7 @@ const sharedFrames = Effect.gen(function* () {
   }).pipe(one.withPermits(1))
 })
 
-/** A frame as the API shows it, cut to its limits. Pure. */
+/** A frame as the API shows it, truncated to its limits. Pure. */
 export const frameView = (
   { endpoints, breakersOpen, ...frame }: Frame,
   { targets, leftOut }: Found,
@@ -86,10 +86,10 @@ export const frameView = (
   breakersOpen: breakersOpen.slice(0, endpointsShownMax)
 })
 
-// A name that is looked up for longer keeps the addresses that it had.
+// A name whose lookup takes longer keeps its previous addresses.
 const lookUpWithin = "1 second"
 
-/** All processes, found again before each reading: they come and go. */
+/** All processes, looked up again before each reading, because they come and go. */
 const processes = Effect.gen(function* () {
   const { Console } = yield* Configuration
   const { url } = yield* OpsServer
@@ -121,7 +121,7 @@ const processes = Effect.gen(function* () {
 
 /**
  * A process for each address of a name. A name without an address, and one of https, whose certificate is for the name,
- * stays as it is. Pure.
+ * stays unchanged. Pure.
  */
 export const targetsOf = (named: string, addresses: ReadonlyArray<string>): ReadonlyArray<Target> => {
   const url = new URL(named)
@@ -136,7 +136,7 @@ export const targetsOf = (named: string, addresses: ReadonlyArray<string>): Read
   })
 }
 
-/** What listens everywhere is reached on this machine's own address. */
+/** A process that listens on all addresses is reached on this machine's own. */
 const reachable = (url: string) => url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:")
 
 const ownAddresses = () =>

@@ -1,4 +1,7 @@
-/** The operators' API described: its OpenAPI document with the headers, both ways, and its reference as a page. Pure. */
+/**
+ * The documentation of the operators' API: its OpenAPI document with the headers of requests and responses, and its
+ * reference as a page. Pure.
+ */
 import { consoleErrorCodes, ConsoleHttpApi } from "#console/api"
 import {
   answerHeader,

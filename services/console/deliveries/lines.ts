@@ -1,6 +1,6 @@
 /**
- * The delivery log, read from its end, and one delivery whole. ATTEMPTS keeps the attempts of an endpoint and an outcome
- * on a subject of their own, in batches, so that a page costs a few messages however many there are.
+ * The delivery log, read from its end, and one complete delivery. ATTEMPTS keeps the attempts of an endpoint and an
+ * outcome on a subject of their own, in batches, so that a page costs a few messages however many there are.
  */
 import { Clock, Effect, Option, Result, Stream } from "effect"
 import { type BusError, type SourceMessage, StreamReader } from "#bus"
@@ -8,7 +8,7 @@ import { type Attempt, type AttemptOutcome, endpointIdOf } from "#webhooks/contr
 import { compileFilter, subjects } from "#base"
 import { attemptBatchCodec } from "#webhooks"
 
-/** A line of the log and its place. */
+/** A line of the log and its position. */
 export interface Line {
   readonly sequence: number
   readonly index: number
@@ -19,13 +19,13 @@ export interface LineQuery {
   readonly endpoint?: string | undefined
   readonly outcome?: AttemptOutcome | undefined
   readonly event?: string | undefined
-  /** Of one event, by its place in EVENTS. */
+  /** Only one event, by its position in EVENTS. */
   readonly eventSequence?: number | undefined
   readonly sinceMs?: number | undefined
   readonly untilMs?: number | undefined
 }
 
-/** Lines before this place; without one, from the end. */
+/** Lines before this position; without one, from the end. */
 export interface From {
   readonly sequence: number
   readonly index: number
@@ -33,11 +33,11 @@ export interface From {
 
 export interface LinePage {
   readonly lines: ReadonlyArray<Line>
-  /** The place to go on from; undefined when there is nothing older. */
+  /** The position to continue from; undefined when there is nothing older. */
   readonly next: From | undefined
 }
 
-/** The lines of one message, the first one first; none of a message that cannot be read. */
+/** The lines of one message, first one first; empty for an unreadable message. */
 export const linesOf = (message: SourceMessage): ReadonlyArray<Line> =>
   Result.match(attemptBatchCodec.decode(message), {
     onFailure: () => [],
@@ -47,7 +47,7 @@ export const linesOf = (message: SourceMessage): ReadonlyArray<Line> =>
 export const subjectOf = ({ endpoint, outcome }: LineQuery) =>
   subjects.attempts(endpoint === undefined ? "*" : endpointIdOf(endpoint), outcome ?? "*")
 
-/** Whether a line is within a query's event and times, which no subject tells. Pure. */
+/** Whether a line matches a query's event and times, which are in no subject. Pure. */
 export const isWanted = ({ event, eventSequence, sinceMs = 0, untilMs = Number.POSITIVE_INFINITY }: LineQuery) => {
   const wants = event === undefined ? () => true : compileFilter([event])
   return ({ attempt }: Line) => {
@@ -57,13 +57,13 @@ export const isWanted = ({ event, eventSequence, sinceMs = 0, untilMs = Number.P
   }
 }
 
-// At full rate a message holds ten lines and more: the first few are a page already.
+// At full rate a message holds ten or more lines: the first few fill a page.
 const messagesAtFirst = 8
 const messagesAtOnceMax = 64
-/** A page looks at no more than this; a rare event takes several pages. */
+/** A page reads no more than this; a rare event takes several pages. */
 const messagesExaminedMax = 256
 
-// A line is written when its attempt ended, and that may be minutes after it started.
+// A line is written when its attempt ended, possibly minutes after it started.
 const longestAttemptMs = 15 * 60_000
 
 /** The newest lines of a query, newest first. */
@@ -106,7 +106,7 @@ const placeAfter = (lines: ReadonlyArray<Line>): From | undefined => {
   return last === undefined ? undefined : { sequence: last.sequence, index: last.index }
 }
 
-/** The line at a place, if there is one. */
+/** The line at a position, if any. */
 export const lineAt = Effect.fn("lineAt")(function* ({ sequence, index }: From) {
   const found = yield* (yield* StreamReader).next("ATTEMPTS", sequence)
   return Option.flatMap(found, (message) =>
@@ -124,12 +124,15 @@ export interface Found {
 
 // The clocks of dispatchers and brokers differ, and a line is written within milliseconds of its attempt's end.
 const clockDifferenceMs = 2_000
-/** Around a known time; at 500 attempts a second to one endpoint these are over a minute. */
+/** Around a known time; at 500 attempts a second to one endpoint these span over a minute. */
 const messagesLookedAtMax = 1_024
 // The longest schedules have fewer.
 const attemptsMax = 100
 
-/** One delivery, from any line of it. Its attempts may lie days apart, among millions: each says when its neighbours were. */
+/**
+ * One delivery, from any line of it. Its attempts can be days apart, among millions: each records when its neighbours
+ * were.
+ */
 export const wholeDelivery = Effect.fn("wholeDelivery")(function* (
   known: Line
 ): Effect.fn.Return<Found, BusError, StreamReader> {
@@ -151,7 +154,7 @@ export const wholeDelivery = Effect.fn("wholeDelivery")(function* (
   return { lines, last, isComplete: isComplete(lines, yield* Clock.currentTimeMillis) }
 })
 
-/** Whether neither an attempt before the first line is missing, nor one that was due after the last. Pure. */
+/** Whether neither an attempt before the first line is missing, nor one due after the last. Pure. */
 export const isComplete = (lines: ReadonlyArray<Line>, nowMs: number) => {
   const due = lines.at(-1)?.attempt.nextAttemptAt ?? null
   return lines[0]?.attempt.attempt === 1 && (due === null || Date.parse(due) > nowMs)
@@ -177,27 +180,27 @@ const lineAfter = Effect.fnUntraced(function* (
 export interface Search {
   /** The newest line of the delivery. */
   readonly line: Option.Option<Line>
-  /** Messages of the log that were looked at, from its end on, those of earlier searches included. */
+  /** Messages of the log searched so far, from its end, including those of earlier searches. */
   readonly lookedAt: number
-  /** All that the log has. */
+  /** All messages in the log. */
   readonly messages: number
-  /** The place before which to go on; undefined when there is nothing older. */
+  /** The position before which to continue; undefined when there is nothing older. */
   readonly next: number | undefined
 }
 
 interface SearchOptions {
-  /** Only messages before this place. */
+  /** Only messages before this position. */
   readonly before: number | undefined
   readonly withinMs: number
 }
 
-// A few questions to the broker at once: it reads while this process looks.
+// A few concurrent requests to the broker: it reads while this process searches.
 const windowMessages = 256
 const windowsAtOnce = 4
 
 /**
- * Looks for a delivery in all of the log, newest first: no subject has its id. A second is good for some ten thousand
- * messages, so it ends in time, and says where the next one goes on.
+ * Searches the entire log for a delivery, newest first: no subject has its id. A second is enough for about ten
+ * thousand messages, so it stops in time and returns where the next search continues.
  */
 export const searchBack = Effect.fn("searchBack")(function* (deliveryId: string, { before, withinMs }: SearchOptions) {
   const reader = yield* StreamReader
@@ -224,7 +227,7 @@ export const searchBack = Effect.fn("searchBack")(function* (deliveryId: string,
   return result(Option.none(), Math.max(end, first))
 })
 
-/** The next windows of the log before a place, newest first. */
+/** The next windows of the log before a position, newest first. */
 const windowsBefore = (end: number, first: number) =>
   Array.from({ length: windowsAtOnce }, (_, index) => end - index * windowMessages)
     .filter((windowEnd) => windowEnd > first)
@@ -233,7 +236,7 @@ const windowsBefore = (end: number, first: number) =>
       toSequence: windowEnd - 1
     }))
 
-/** The newest line of the delivery in a message. Only a message that has the id is decoded. */
+/** The newest line of the delivery in a message. Only a message that contains the id is decoded. */
 const lineOf = (message: SourceMessage, deliveryId: string): ReadonlyArray<Line> => {
   const { buffer, byteOffset, byteLength } = message.data
   if (!Buffer.from(buffer, byteOffset, byteLength).includes(deliveryId)) return []

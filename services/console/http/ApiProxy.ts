@@ -1,6 +1,6 @@
 /**
- * The fleet's other APIs under the console's origin: a call goes on with the caller's token, and its answer comes back
- * as it is made. The page thereby needs one origin, and one sign-in.
+ * The fleet's other APIs under the console's origin: a call is forwarded with the caller's token, and its answer is
+ * streamed back. The page thereby needs one origin, and one sign-in.
  */
 import { Context, Effect, Layer, Option, type Scope, Stream } from "effect"
 import { type ProxiedApi, proxiedApis } from "#console/api"
@@ -32,14 +32,14 @@ const roleOf = { pipeline: "pipeline-api", models: "model-gateway", speech: "spe
 
 // A model that answers in one piece takes minutes until its head.
 const headersMs = 300_000
-// Every stream of ours sends a sign of life each ten seconds.
+// Every stream of ours sends a sign of life every ten seconds.
 const stallMs = 120_000
-// A page that is left open asks again.
+// A page left open reconnects.
 const deadlineMs = 6 * 3_600_000
 // Hours of sound.
 const answerBytesMax = 1_073_741_824
 const connectTimeoutMs = 5_000
-// Beyond the calls that the console lets in, so that no call waits here.
+// Beyond the calls that the console admits, so that no call waits here.
 const connectionsMax = 128
 
 export class ApiProxy extends Context.Service<
@@ -96,7 +96,7 @@ const unreached = (name: string, error: EgressError) =>
     Effect.fail(serviceUnavailable(1, `the ${name} API does not answer just now`))
   )
 
-// The recordings of which a voice is cloned are the largest that any of these APIs takes.
+// The recordings from which a voice is cloned are the largest bodies that any of these APIs accepts.
 const bodyBytesMax = 33_554_432
 
 const passOn = Effect.gen(function* () {
@@ -108,7 +108,8 @@ const passOn = Effect.gen(function* () {
   const { headers: headersLeft } = yield* ProxyPerson
   const call = yield* relayedCall({ prefix: `/apis/${api}`, bodyBytesMax, headersLeft })
   const { status, headers, body } = yield* (yield* ApiProxy).send(api, call, token.value)
-  // Events are complete one by one. Anything else breaks off, so that nobody takes a part of it for the whole.
+  // Each event is complete in itself. Anything else is aborted, so that no client mistakes a part of it for the
+  // complete answer.
   const areEvents = headers["content-type"]?.startsWith("text/event-stream") === true
   const seen = areEvents ? whileSignedIn(body) : whileSignedIn(body, unauthorized("the session has ended"))
   return relayedAnswer({ status, headers, body: Stream.provideContext(seen, yield* Effect.context<Auth | HttpCall>()) })
@@ -116,7 +117,7 @@ const passOn = Effect.gen(function* () {
 
 const methods: ReadonlyArray<Method> = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
-/** Which scope a call needs is said by the API that answers it. */
+/** The API that answers decides which scope a call needs. */
 export const apiProxyRoutes = methods.map((method) =>
   route(method, "/apis/:api/*", authenticated({ scopes: [] })(passOn))
 )

@@ -23,7 +23,7 @@ const summaryOf = ({ sequence, storedAtMs, due: { delivery }, abandonment }: Aba
   return {
     sequence,
     deliveryId: delivery.deliveryId,
-    // Without the reason's header only the id made from the name is left.
+    // Without the reason's header only the id derived from the name is left.
     endpoint: why?.endpoint ?? delivery.endpointId,
     event: delivery.event,
     eventSequence: delivery.sequence,
@@ -53,7 +53,7 @@ interface Asked {
   readonly max?: number
 }
 
-/** What a filter selects, to endpoints that are there. */
+/** What a filter selects, limited to existing endpoints. */
 const queryOf = Effect.fnUntraced(function* ({
   endpoint,
   events = [],

@@ -1,7 +1,7 @@
 /**
- * The payment books over HTTP. The settlers keep them and obey the orders about them; the console only asks.
+ * The payment books over HTTP. The settlers keep them and carry out the orders about them; the console only asks.
  *
- * What the settlers keep of the payment books, as operators see it. Pure.
+ * The settlers' payment books, as operators see them. Pure.
  */
 import { Clock, Effect, Option, Schema, Stream } from "effect"
 import { jsonCodec, Kv, Requests } from "#bus"
@@ -35,7 +35,7 @@ interface Explained {
   readonly advice: string
 }
 
-/** What each finding means and what to do about it. The runbook of PaymentBooksDiffer says the same. */
+/** The meaning of each finding and how to act on it. Matches the runbook of PaymentBooksDiffer. */
 export const explanations: Readonly<Record<FindingKind, Explained>> = {
   TransferWithoutReceipt: {
     meaning: "Money arrived that no payment of ours explains.",
@@ -81,7 +81,7 @@ export const explanations: Readonly<Record<FindingKind, Explained>> = {
   }
 }
 
-/** The alert PaymentBooksUnread goes by the same. */
+/** The alert PaymentBooksUnread uses the same. */
 const behindMs = 3_600_000
 
 export const bookView = (
@@ -157,11 +157,11 @@ const foundFinding = Effect.gen(function* () {
 })
 
 const order = { question: jsonCodec(BooksOrder), answer: jsonCodec(BooksAnswer) }
-// A settler waits for a block or two; what it then finds is in the finding.
+// A settler waits for a block or two; its result then is in the finding.
 const orderTimeoutMs = 25_000
 const soonSeconds = 2
 
-/** Writes the act down, and has a settler do it. */
+/** Records the action, and has a settler carry it out. */
 const ordered = Effect.fnUntraced(function* <E, R>(
   body: Effect.Effect<{ readonly reason: string }, E, R>,
   { action, tag }: { readonly action: AuditAction; readonly tag: BooksOrder["_tag"] }

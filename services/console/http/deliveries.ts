@@ -1,7 +1,7 @@
 /**
  * Deliveries over HTTP.
  *
- * Sends deliveries again: each becomes a new delivery of the same event to the same endpoint, which names the old one.
+ * Resends deliveries: each becomes a new delivery of the same event to the same endpoint, which names the old one.
  */
 import { randomUUID } from "node:crypto"
 import { Effect, Option, Stream } from "effect"
@@ -34,7 +34,7 @@ import {
 import { endpointIds, notSent, refuseUnknown } from "./endpoints.ts"
 import { apiOptions, cursorText, type KeyedAct, linePlaceOf, once, refusing, timesOf } from "./requests.ts"
 
-/** The event's bytes as they were sent; none once EVENTS forgot it. */
+/** The event's bytes as sent; none once EVENTS no longer has it. */
 export const bodyOf = Effect.fn("bodyOf")(function* ({ sequence }: Pick<Attempt, "sequence">) {
   const found = yield* (yield* StreamReader).next("EVENTS", sequence)
   return Option.flatMap(found, (message) =>
@@ -43,8 +43,8 @@ export const bodyOf = Effect.fn("bodyOf")(function* ({ sequence }: Pick<Attempt,
 })
 
 /**
- * What became of it. With a key the id is made of it: where a call was broken off, its repetition sends the same
- * delivery, which a receiver knows by its id.
+ * Returns the outcome. With a key the id is derived from it: if a call was interrupted, its repetition sends the same
+ * delivery, which a receiver recognizes by its id.
  */
 export const resend = ({ attempt }: { readonly attempt: Attempt }, key: string | undefined) =>
   askForDelivery(
@@ -60,11 +60,11 @@ export const resend = ({ attempt }: { readonly attempt: Attempt }, key: string |
 export interface Selection extends LineQuery {
   readonly sinceMs: number
   readonly countMax: number
-  /** Nothing from after this place in the log; without it, nothing that is attempted while this runs. */
+  /** Excludes lines after this position in the log; without it, whatever is attempted while this runs. */
   readonly through?: number
 }
 
-/** The deliveries of a selection, each once, the oldest first. */
+/** The deliveries of a selection, each once, oldest first. */
 export const selected = (selection: Selection) =>
   Stream.unwrap(
     Effect.gen(function* () {
@@ -72,7 +72,7 @@ export const selected = (selection: Selection) =>
       const isIn = isWanted(selection)
       const seen = new Set<string>()
       const fromSequence = yield* reader.firstAt("ATTEMPTS", selection.sinceMs)
-      // What is attempted while this runs, its own deliveries among it, is not part of it.
+      // Excludes whatever is attempted while this runs, including its own deliveries.
       const { through: toSequence = (yield* reader.bounds("ATTEMPTS")).lastSequence } = selection
       if (toSequence < fromSequence) return Stream.empty
       return reader.range("ATTEMPTS", { fromSequence, toSequence, subject: subjectOf(selection) }).pipe(
@@ -118,7 +118,7 @@ const attemptView = (line: Line, mayReadPayloads: boolean): DeliveryAttempt => {
   }
 }
 
-/** What each signature covers: the body alone, or the body with id and time. */
+/** The text covered by each signature: the body alone, or the body with id and time. */
 const signedTextsOf = (body: string, { last }: Found): Readonly<Record<string, string>> => {
   const headers = last.attempt.requestHeaders ?? {}
   const { "webhook-id": id, "webhook-timestamp": timestamp } = headers
@@ -167,7 +167,7 @@ const foundDelivery = Effect.fnUntraced(function* ({ near, before }: Hint) {
   return Option.isSome(search.line) ? yield* refusing(wholeDelivery(search.line.value)) : yield* notFoundBy(search)
 })
 
-// Shorter than a caller waits, proxies between them included.
+// Shorter than a caller waits, including proxies in between.
 const searchWithinMs = 10_000
 
 const notFoundBy = ({ lookedAt, messages, next }: Search) => {
@@ -188,7 +188,7 @@ interface Asked {
   readonly max?: number
 }
 
-/** The lines at the given places, of endpoints that are there; of each delivery one. */
+/** The lines at the given positions, of existing endpoints; one per delivery. */
 const linesAt = Effect.fnUntraced(function* (places: ReadonlyArray<string>) {
   const lines = yield* refusing(Effect.forEach(places, (place) => lineAt(placeOf(place)), { concurrency: 8 }))
   const endpoints = yield* endpointIds
@@ -208,12 +208,12 @@ const selectionOf = Effect.fnUntraced(function* ({ places: _none, max = resendDe
   return selection
 })
 
-/** The lines to send again: those at the given places, or those that a filter selects. */
+/** The lines to resend: those at the given positions, or those that a filter selects. */
 const chosen = Effect.fnUntraced(function* (asked: Asked) {
   return asked.places === undefined ? selected(yield* selectionOf(asked)) : yield* linesAt(asked.places)
 })
 
-/** The same for each run with one key: its resends, and what is attempted later, are not part of a filter's choice. */
+/** The same for each run with one key: its resends, and later attempts, are excluded from a filter's selection. */
 const chosenOnce = Effect.fnUntraced(function* (asked: Asked, { key, upTo }: KeyedAct) {
   if (key === undefined || asked.places !== undefined) return yield* chosen(asked)
   const selection = yield* selectionOf(asked)
@@ -228,7 +228,7 @@ const chosenOnce = Effect.fnUntraced(function* (asked: Asked, { key, upTo }: Key
 // The clocks of broker and dispatchers differ.
 const clocksApartMs = 2_000
 
-/** Before an event was published nobody was called for it. Undefined where EVENTS no longer has it. */
+/** Before an event was published no attempt was made for it. Undefined when EVENTS no longer has it. */
 const publishedMs = Effect.fnUntraced(function* (eventSequence: number | undefined) {
   if (eventSequence === undefined) return undefined
   const found = Option.getOrUndefined(yield* refusing((yield* StreamReader).next("EVENTS", eventSequence)))

@@ -1,7 +1,7 @@
 /**
  * Webhook endpoints over HTTP.
  *
- * Endpoints as operators see them: configured and made at run time, with their state, and with what waits for them.
+ * Endpoints as operators see them: configured and runtime ones, with their state and their backlog.
  */
 import { Effect, Option, Result } from "effect"
 import { type BusError, Consumers, StreamReader } from "#bus"
@@ -49,7 +49,7 @@ import { linesOf } from "../deliveries/lines.ts"
 
 export type KnownEndpoint = Omit<EndpointView, "paused" | "breakerOpenUntilMs" | "backlog" | "parkedFrom">
 
-/** Every endpoint, by name: those of the configuration file, which win, and those made at run time. */
+/** Every endpoint, by name: those of the configuration file, which win, and runtime ones. */
 export const knownEndpoints = Effect.gen(function* () {
   const byName = new Map((yield* madeEndpoints).map((shown) => [shown.name, ofRunTime(shown)]))
   for (const entry of yield* fileEntries) byName.set(entry.Name, ofConfiguration(entry))
@@ -62,10 +62,10 @@ export const endpointIds = Effect.gen(function* () {
   return new Set([...made.map(({ id }) => id), ...(yield* fileEntries).map(({ Name }) => endpointIdOf(Name))])
 })
 
-/** The name that the path has. */
+/** The name in the path. */
 export const nameOfCall = Effect.map(HttpCall, ({ params }) => params["name"] ?? "")
 
-/** The endpoint that the path names. */
+/** The endpoint named by the path. */
 export const endpointOfCall = Effect.gen(function* () {
   const name = yield* nameOfCall
   const entry = yield* fileEntry(name)
@@ -73,7 +73,7 @@ export const endpointOfCall = Effect.gen(function* () {
   return ofRunTime(yield* answering((yield* WebhookEndpoints).get(name)))
 })
 
-/** The name that the path has, of an endpoint that is there and can be changed. */
+/** The name in the path, of an endpoint that exists and can be changed. */
 export const foundToChange = Effect.gen(function* () {
   const name = yield* nameOfCall
   yield* refuseConfigured(name)
@@ -81,13 +81,16 @@ export const foundToChange = Effect.gen(function* () {
   return name
 })
 
-/** Refuses what is changed in the file. This process knows it before a dispatcher has told the fleet of it. */
+/**
+ * Refuses a change to a configured endpoint. This process knows the file before a dispatcher has published it to the
+ * fleet.
+ */
 export const refuseConfigured = Effect.fnUntraced(function* (name: unknown) {
   const entry = yield* fileEntry(name)
   if (entry !== undefined) return yield* conflict(new EndpointIsConfigured({ name: entry.Name }).message)
 })
 
-/** Refuses an endpoint that there is not, or not any more. */
+/** Refuses an endpoint that does not exist, or no longer does. */
 export const refuseUnknown = Effect.fnUntraced(function* (name: string, refusal: () => WireError) {
   if ((yield* fileEntry(name)) !== undefined) return
   yield* refusing(Effect.catchTag((yield* WebhookEndpoints).get(name), "NoSuchEndpoint", () => Effect.fail(refusal())))
@@ -119,10 +122,10 @@ const ofConfiguration = ({
   changed: null
 })
 
-// A dispatcher puts deliveries away, and follows a change, within moments.
+// A dispatcher archives deliveries, and follows a change, within moments.
 const soonSeconds = 1
 
-/** Turns the refusal of a change into the answer's. */
+/** Turns the refusal of a change into the API's. */
 export const answering = <A, R>(
   work: Effect.Effect<A, EndpointFailure | BusError | WireError, R>
 ): Effect.Effect<A, WireError, R> =>
@@ -142,7 +145,7 @@ export const answering = <A, R>(
 const fieldsOf = (faults: ReadonlyArray<Fault>) =>
   Object.fromEntries(faults.map(({ path, message }) => [path.slice(1).replaceAll("/", ".") || "settings", message]))
 
-/** Endpoints with the state that the bus keeps of them. */
+/** Endpoints with the state that the bus keeps for them. */
 export const endpointViews = Effect.fnUntraced(function* (endpoints: ReadonlyArray<KnownEndpoint>) {
   const states = yield* EndpointStates
   const reader = yield* StreamReader
@@ -171,12 +174,12 @@ export const endpointViews = Effect.fnUntraced(function* (endpoints: ReadonlyArr
   })
 })
 
-/** The lanes that may hold deliveries. */
+/** The lanes that can hold deliveries. */
 const laneNumbers = refusing(readDeliveryLanes).pipe(
   Effect.map(({ streams }) => Array.from({ length: streams }, (_, lane) => lane))
 )
 
-/** The event that each endpoint waits for, where it fell behind the fan-out; a new endpoint may be before it. */
+/** The event that each endpoint waits for, if it fell behind the fan-out; a new endpoint can be ahead of it. */
 const parkedIn = Effect.fnUntraced(function* (lanes: ReadonlyArray<number>) {
   const cursors = yield* refusing(Effect.forEach(lanes, readFanOutCursor))
   return (id: string) => {
@@ -188,7 +191,7 @@ const parkedIn = Effect.fnUntraced(function* (lanes: ReadonlyArray<number>) {
   }
 })
 
-/** One endpoint, with what the broker is asked for it alone. */
+/** One endpoint, with facts requested from the broker for it alone. */
 export const wholeView = Effect.fnUntraced(function* (endpoint: KnownEndpoint) {
   const reader = yield* StreamReader
   const consumers = yield* Consumers
@@ -211,7 +214,7 @@ export const wholeView = Effect.fnUntraced(function* (endpoint: KnownEndpoint) {
       refusing
     )
   )
-  // None where the endpoint has no consumer of its own.
+  // None if the endpoint has no consumer of its own.
   const inFlight = unacked.flat().length === 0 ? null : unacked.flat().reduce((sum, one) => sum + one, 0)
   const due = ofLanes
     .flatMap(Option.toArray)
@@ -270,7 +273,8 @@ const remove = Effect.fnUntraced(function* ({ reason, revision }: typeof OfRevis
   const name = yield* nameOfCall
   yield* refuseConfigured(name)
   const at = yield* WebhookEndpoints
-  // Whoever lost the answer asks again while it leaves: that is no second act, and waits as the first one did.
+  // A caller who lost the answer can ask again while it leaves: that is not a second action, and waits as the first one
+  // did.
   const isThere = yield* answering(
     at.get(name).pipe(
       Effect.as(true),
@@ -335,7 +339,7 @@ const written = Effect.fnUntraced(function* (action: AuditAction, target: string
   return { by: (yield* Caller).tokenId }
 })
 
-/** Makes a change, and shows what came of it. */
+/** Makes a change, and shows its result. */
 const viewOf = (act: (at: At) => Effect.Effect<ShownEndpoint, EndpointFailure | BusError>) =>
   Effect.flatMap(answering(Effect.flatMap(WebhookEndpoints, act)), (shown) => endpointView(ofRunTime(shown)))
 

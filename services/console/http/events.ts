@@ -47,7 +47,10 @@ const wholeOf = (message: SourceMessage, mayReadPayloads: boolean): PublishedEve
 
 const isEvent = ({ subject }: SourceMessage) => storedEventName(subject) !== undefined
 
-/** The subject that holds what a filter wants, and often more: an event from outside lies under its publisher's name. */
+/**
+ * The subject that holds what a filter selects, and often more: an event from outside is stored under its publisher's
+ * name.
+ */
 const subjectOf = ({ event }: EventFilter) =>
   event === undefined || !/^[\w-]+(?:\.[\w-]+)*$/u.test(event) || mayComeFromOutside(event)
     ? ">"
@@ -62,7 +65,7 @@ const wanted = ({ event, entity, projectId }: EventFilter) => {
 }
 
 const messagesAtOnce = 256
-/** A page looks at no more than this; where few match it takes several pages. */
+/** A page reads no more than this; with few matches it takes several pages. */
 const messagesExaminedMax = 2_048
 
 interface Bounds {
@@ -180,7 +183,9 @@ type Fields = Readonly<Record<string, unknown>>
 const fieldsMax = 100
 const depthMax = 8
 
-/** Undefined for an event that is not in the catalogue; else the envelope, or every fault by the path of its field. */
+/**
+ * Undefined for an event that is not in the catalogue; otherwise the envelope, or every fault by the path of its field.
+ */
 export const exampleWith = (
   event: string,
   set: Fields,
@@ -206,7 +211,7 @@ const withField = (fields: Fields, [first = "", ...rest]: ReadonlyArray<string>,
   return { ...fields, [first]: rest.length === 0 ? value : within(fields[first], rest, value) }
 }
 
-/** Steps into a list are places of its entries, or the one after them. */
+/** Steps into a list are indexes of its entries, or the one after them. */
 const within = (inner: unknown, steps: ReadonlyArray<string>, value: unknown): unknown => {
   if (!Array.isArray(inner)) {
     return withField(typeof inner === "object" && inner !== null ? (inner as Fields) : {}, steps, value)

@@ -1,4 +1,7 @@
-/** The fleet over HTTP: its processes live, the broker's streams, those that serve speech, and the settings of this one. */
+/**
+ * The fleet over HTTP: its live processes, the broker's streams, the speech instances, and the settings of this
+ * process.
+ */
 import { Cache, Context, Effect, Exit, Layer, Stream } from "effect"
 import {
   type BrokerStream,
@@ -61,7 +64,7 @@ export const speechRoutes = routesOf(
             startedAt: isoTime(startedAtMs),
             ...figures
           })),
-          // A process that is gone takes its voices along.
+          // A process takes its voices with it when it goes.
           voices: [...voices.values()].map((voice) => ({ ...voice, hasPreview: true }))
         })
       })
@@ -69,7 +72,7 @@ export const speechRoutes = routesOf(
   apiOptions
 )
 
-/** Every text in a value, without the secrets that this process knows: one may stand where none belongs. */
+/** Redacts the secrets known to this process from every text in a value: one can be where none belongs. */
 const redacted = (value: unknown, redact: (text: string) => string): unknown => {
   if (typeof value === "string") return redact(value)
   if (Array.isArray(value)) return value.map((entry) => redacted(entry, redact))
@@ -119,7 +122,7 @@ const stateView = ({ ageMsMax, firstAtMs, lastAtMs, consumers, ...rest }: Measur
   consumerCount: consumers
 })
 
-/** The consumers with the most to do, the busiest first. Pure. */
+/** The consumers with the largest backlogs, busiest first. Pure. */
 export const busiest = (consumers: ReadonlyArray<ConsumerFigures>): ReadonlyArray<ConsumerFigures> =>
   consumers
     .toSorted((left, right) => workOf(right) - workOf(left) || (left.name < right.name ? -1 : 1))
@@ -129,7 +132,7 @@ const workOf = ({ pending, unacked }: ConsumerFigures) => pending + unacked
 
 type Declared = Pick<BrokerStream, "name" | "kind" | "purpose" | "atLimit"> & { readonly stored: string }
 
-/** All that the topology declares; `stored`: the broker's name for it. */
+/** Everything the topology declares; `stored`: the broker's name for it. */
 const declaredIn = (topology: Topology): ReadonlyArray<Declared> => [
   ...topology.streams.map(({ name, why, discard }): Declared => ({
     name,
@@ -154,12 +157,12 @@ const declaredIn = (topology: Topology): ReadonlyArray<Declared> => [
   }))
 ]
 
-// A stream without a leader does not answer at all, and must not keep the others from being seen.
+// A stream without a leader does not answer at all, and must not hide the others.
 const answerWithin = "2 seconds"
-// Some fifty questions in all; the broker answers each in well under a millisecond.
+// About fifty requests in all; the broker answers each in well under a millisecond.
 const questionsAtOnce = 16
 
-/** A stream as it is now, or why that is not known. */
+/** A stream's current state, or why it is unknown. */
 const lookAt = Effect.fnUntraced(function* ({ stored, ...head }: Declared) {
   const reader = yield* StreamReader
   const consumers = yield* Consumers
@@ -192,12 +195,12 @@ const troubleOf = (error: BusError) => {
 
 const lookAtAll = Effect.gen(function* () {
   const { WebhookDelivery } = yield* Configuration
-  // With the broker away nothing is known, and that is a refusal.
+  // With the broker away nothing is known, which is a refusal.
   yield* (yield* StreamReader).bounds("AUDIT")
   return yield* Effect.forEach(declaredIn(topologyOf(WebhookDelivery.Lanes)), lookAt, { concurrency: questionsAtOnce })
 })
 
-/** What was found is answered to everybody who asks within a second, so that many viewers cost the broker no more. */
+/** A result is reused for a second, so that many viewers cost the broker no more than one. */
 export class StreamsSeen extends Context.Service<
   StreamsSeen,
   { readonly all: Effect.Effect<ReadonlyArray<BrokerStream>, BusError> }

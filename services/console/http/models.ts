@@ -1,4 +1,4 @@
-/** Models over HTTP: what the configuration sells, and how its calls ended as the gateway counts them. */
+/** Models over HTTP: what the configuration sells, and how its calls ended, as counted by the gateway. */
 import { Clock, Effect, Option } from "effect"
 import { Kv } from "#bus"
 import {

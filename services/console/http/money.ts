@@ -1,6 +1,6 @@
 /**
- * Receipts and claims over HTTP, and payments of trials, which the payers of the local chains sign. Whom a payment pays
- * and for what is shown; its signature is not.
+ * Receipts and claims over HTTP, and payments of trials, which the payers of the local chains sign. A payment's payee
+ * and purpose are shown; its signature is not.
  */
 import { Context, Effect, Layer, Option, Result, Schema, Stream } from "effect"
 import { jsonCodec, Kv, Requests } from "#bus"
@@ -166,7 +166,7 @@ const refundsOf = Effect.fnUntraced(function* (networks: Networks, claimKey: str
   return found === undefined ? [] : found.refunds.map((refund) => refundView(networks, found.receipt, refund))
 })
 
-/** A page looks at no more than this; where few match it takes several pages. */
+/** A page reads no more than this; with few matches it takes several pages. */
 const readMax = 4_096
 
 type Asked = Omit<ReceiptFilter, "sinceMs" | "untilMs"> & {
@@ -180,7 +180,7 @@ const filterOf = Effect.fnUntraced(function* (asked: Asked) {
   return filter
 })
 
-/** Takes a place among what this process serves at length. */
+/** Takes a slot among this process's long-running requests. */
 const admitted = Effect.gen(function* () {
   yield* (yield* Admission).enter((yield* Caller).workspace)
 })
@@ -286,7 +286,7 @@ export const receiptRoutes = routesOf(
   apiOptions
 )
 
-// The dearest call of a trial; a page that asks for more has a fault.
+// The most expensive call of a trial; a page that asks for more is faulty.
 const microUsdMax = 1_000_000n
 const families = ["evm", "solana"] as const
 
@@ -294,7 +294,7 @@ export class Trials extends Context.Service<
   Trials,
   {
     readonly isPayer: boolean
-    /** The quote that a header holds, where this fleet would pay it. */
+    /** The quote in a header, if this fleet would pay it. */
     readonly read: (header: string) => Effect.Effect<PayQuote, WireError>
     readonly sign: (quote: PayQuote) => Effect.Effect<PaymentPayload, WireError>
   }

@@ -1,4 +1,4 @@
-/** Rejected messages over HTTP. A message is sent again only where this release accepts it. */
+/** Rejected messages over HTTP. A message is republished only if this release accepts it. */
 import { hash } from "node:crypto"
 import { Effect, Option, Result } from "effect"
 import { jsonCodec, mayComeFromOutside, parseUnambiguousJson, Publisher, type SourceMessage, StreamReader } from "#bus"
@@ -35,7 +35,7 @@ const found = Effect.gen(function* () {
   return { sequence: message.sequence, rejection: rejection.success }
 })
 
-/** The envelope to publish again, or why it cannot be. */
+/** The envelope to republish, or why it cannot be. */
 const publishable = (rejection: Rejection) => {
   const { subject, truncated } = rejection
   const stored = storedEventName(subject)
@@ -82,7 +82,7 @@ export const rejectedRoutes = routesOf(
           target: `${sequence} ${rejection.subject}`,
           reason
         })
-        // A second call that meets the first one publishes nothing again, and who sees neither cannot be before it.
+        // A second call that overlaps the first republishes nothing, and one that finds neither cannot precede it.
         const messageId = `rejected:${hash("sha256", `${sequence} ${rejection.receivedAt} ${rejection.payloadBase64}`)}`
         const stored = yield* refusing((yield* Publisher).publishRaw(subject, bytes, { messageId }))
         yield* refusing((yield* StreamReader).remove("REJECTED", sequence))

@@ -1,4 +1,6 @@
-/** The common steps of every handler: it reads its place in a list, and turns the broker's failures into refusals. */
+/**
+ * The common steps of every handler: reading its position in a list, and turning the broker's failures into refusals.
+ */
 import { Effect, Option, Stream } from "effect"
 import { type BusError, type SourceMessage, StreamReader } from "#bus"
 import { pageSizeDefault, pageSizeMax } from "#base"
@@ -21,7 +23,7 @@ import { Configuration } from "#configuration"
 /** Options for the routes of all groups. */
 export const apiOptions = { bodyBytesMax: Effect.map(Configuration, ({ Console }) => Console.BodyBytesMax) }
 
-// With the broker away, a caller may retry at once.
+// With the broker away, a caller can retry at once.
 const soonSeconds = 1
 
 /** Turns every failure of the broker into a refusal. */
@@ -36,15 +38,15 @@ export const refusing = <A, R>(work: Effect.Effect<A, BusError | WireError, R>):
   })
 
 export interface KeyedAct {
-  /** Without one the act is simply done. */
+  /** Without one the action is simply done. */
   readonly key: string | undefined
-  /** What the first run of the act chose to act on, up to a place in a stream; a later run gets the same. */
+  /** What the first run of the action selected, up to a position in a stream; a later run gets the same. */
   readonly upTo: <R>(choose: Effect.Effect<number, WireError, R>) => Effect.Effect<number, WireError, R>
 }
 
 /**
- * Does an act once for its `Idempotency-Key`. `asked`: all that the key stands for, beside what the path names. A refusal
- * frees the key, for nothing was done.
+ * Does an action once per `Idempotency-Key`. `asked`: everything the key stands for, beside what the path names. A
+ * refusal frees the key, because nothing was done.
  */
 export const once = <A extends Answer, R>(
   asked: unknown,
@@ -71,14 +73,14 @@ export interface PageRequest {
 }
 
 export interface Place {
-  /** The page has only what comes before this sequence. */
+  /** The page has only entries before this sequence. */
   readonly before: number
   readonly limit: number
 }
 
 const sequencePattern = /^\d{1,15}$/u
 
-/** The place that a list's query names; fails with every fault. */
+/** The position named by a list's query; fails with every fault. */
 export const placeOf = Effect.fnUntraced(function* (asked: PageRequest) {
   const faults = { ...faultOfLimit(asked), ...faultOfCursor(asked, sequencePattern) }
   if (Object.keys(faults).length > 0) return yield* validationFailed(faults)
@@ -89,7 +91,7 @@ export const placeOf = Effect.fnUntraced(function* (asked: PageRequest) {
   return place
 })
 
-/** How many entries come before the page of a list that only grows and shrinks slowly. */
+/** The number of entries before the page of a list that grows and shrinks only slowly. */
 export const offsetOf = Effect.fnUntraced(function* (asked: PageRequest) {
   const { before, limit } = yield* placeOf(asked)
   return { offset: asked.cursor === undefined ? 0 : before, limit }
@@ -97,10 +99,10 @@ export const offsetOf = Effect.fnUntraced(function* (asked: PageRequest) {
 
 const placePattern = /^\d{1,15}\.\d{1,3}$/u
 
-/** The limit of a list whose cursors are places of lines, and such a cursor's content; fails with every fault. */
+/** The limit of a list whose cursors are line positions, and the content of such a cursor; fails with every fault. */
 export const linePlaceOf = (asked: PageRequest) => entryPlaceOf(asked, placePattern)
 
-/** The same of a list whose cursors have a form of their own. */
+/** The same for a list whose cursors have a form of their own. */
 export const entryPlaceOf = Effect.fnUntraced(function* (asked: PageRequest, pattern: RegExp) {
   const faults = { ...faultOfLimit(asked), ...faultOfCursor(asked, pattern) }
   if (Object.keys(faults).length > 0) return yield* validationFailed(faults)
@@ -119,7 +121,7 @@ const cursorVersion = "1:"
 
 export const cursorText = (content: string) => Buffer.from(`${cursorVersion}${content}`).toString("base64url")
 
-/** Empty for what is no cursor. */
+/** Empty for an invalid cursor. */
 const cursorContent = (cursor: string): string => {
   const text = Buffer.from(cursor, "base64url").toString()
   return text.startsWith(cursorVersion) ? text.slice(cursorVersion.length) : ""
@@ -130,7 +132,7 @@ interface TimeRequest {
   readonly until?: string | undefined
 }
 
-/** The bounds in time that a request names, in epoch milliseconds. */
+/** A request's time bounds, in epoch milliseconds. */
 export const timesOf = Effect.fnUntraced(function* ({ since, until }: TimeRequest) {
   const sinceMs = since === undefined ? undefined : Date.parse(since)
   const untilMs = until === undefined ? undefined : Date.parse(until)
@@ -139,7 +141,7 @@ export const timesOf = Effect.fnUntraced(function* ({ since, until }: TimeReques
   return { sinceMs, untilMs }
 })
 
-/** A page of a stream, newest first. Messages that `view` cannot read are left out. */
+/** A page of a stream, newest first. Messages that `view` cannot read are skipped. */
 export const pageOf = <A>(
   stream: string,
   { before, limit }: Place,
@@ -155,7 +157,7 @@ export const pageOf = <A>(
     }
   })
 
-/** The message that the path names, where the stream has it on a subject of that form. */
+/** The message named by the path, if the stream has it on a subject of that form. */
 export const messageOf = Effect.fnUntraced(function* (stream: string, what: string) {
   const text = (yield* HttpCall).params["sequence"] ?? ""
   const reader = yield* StreamReader
@@ -166,12 +168,12 @@ export const messageOf = Effect.fnUntraced(function* (stream: string, what: stri
   return found.value
 })
 
-// A token that was found counts for four seconds: within five the stream has ended.
+// A found token is valid for four seconds: within five the stream has ended.
 const askedEvery = "1 second"
 
 /**
- * A stream that stays open for hours ends with the token that opened it, as a call would be refused. `onOver`: what
- * comes at the end of the session; without it the stream is whole.
+ * A stream that stays open for hours ends with the token that opened it, as a call would be refused. `onOver`: sent at
+ * the end of the session; without it the stream ends normally.
  */
 export const whileSignedIn = <A, E, R, E2 = never>(
   stream: Stream.Stream<A, E, R>,
@@ -179,7 +181,7 @@ export const whileSignedIn = <A, E, R, E2 = never>(
 ): Stream.Stream<A, E | E2, R | Auth | HttpCall> =>
   Stream.unwrap(
     Effect.map(Auth, ({ identify }) => {
-      // A broker that is away proves nothing against the caller.
+      // An unreachable broker proves nothing against the caller.
       const isRefused = identify.pipe(
         Effect.as(false),
         Effect.catch(({ status }) => Effect.succeed(status === 401)),

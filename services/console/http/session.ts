@@ -1,8 +1,8 @@
 /**
- * Sessions over HTTP: who signs in gets a cookie, and every call with that cookie is a call with its token.
+ * Sessions over HTTP: signing in yields a cookie, and every call with that cookie is a call with its token.
  *
- * One-time codes: with one, a browser signs in without ever seeing the token behind it. The store has a code's hash.
- * Taking one removes that very entry, so of two who bring the same code one alone is let in.
+ * One-time codes: with one, a browser signs in without ever seeing the token behind it. The store has only a code's
+ * hash. Taking one removes that very entry, so of two callers with the same code only one is let in.
  */
 import { hash, randomBytes } from "node:crypto"
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
@@ -35,20 +35,20 @@ const SignInRights = Schema.Struct({
   kind: Schema.Literals(["member", "service"]),
   role: Schema.Literals(["owner", "admin", "member", "viewer"]),
   scopes: Schema.Array(Schema.String),
-  /** The token that asked for it. */
+  /** The token that requested it. */
   by: Schema.String,
-  /** Whom a proxy named, where such a session asked for it: who signs in with it is that person. */
+  /** The person named by a proxy, if such a session requested it: signing in with it is signing in as that person. */
   person: Schema.optionalKey(Schema.String),
   /** The key of that token: a session ends with it. Codes of earlier releases have none. */
   maker: Schema.optionalKey(Schema.String),
-  /** When that token ends: nobody gives more than they have. */
+  /** When that token ends: a code never grants more than its maker has. */
   endsAt: Schema.NullOr(Timestamp),
   expiresAt: Timestamp
 })
 export interface SignInRights extends Schema.Schema.Type<typeof SignInRights> {}
 
 export const codeLifetimeMs = 600_000
-// A person makes a few; a program that makes so many has a fault.
+// A person makes a few; a program that makes this many is faulty.
 const codesMax = 100
 
 export class TooManyCodes extends Schema.TaggedError<TooManyCodes>()("TooManyCodes", {}) {
@@ -71,7 +71,7 @@ export class SignInCodes extends Context.Service<
     readonly make: (
       by: Maker
     ) => Effect.Effect<{ readonly code: string; readonly expiresAt: string }, BusError | TooManyCodes>
-    /** None for a code that is unknown, used or over. */
+    /** None for a code that is unknown, used or expired. */
     readonly take: (code: string) => Effect.Effect<Option.Option<SignInRights>, BusError>
   }
 >()("starling/console/SignInCodes") {
@@ -103,7 +103,7 @@ export class SignInCodes extends Context.Service<
 
 const keyOf = (code: string) => hash("sha256", code, "hex")
 
-// A working day, and no night in which a machine that was left behind stays signed in.
+// A working day, without a night in which an unattended machine stays signed in.
 const sessionLifetimeMs = 12 * 3_600_000
 const pageLabel = "console page"
 const noStore = { "cache-control": "no-store" }
@@ -129,7 +129,7 @@ const signedIn = Effect.fnUntraced(function* (who: Who, cookie: SessionCookie, o
   return jsonAnswer(yield* sessionOf(who), { headers })
 })
 
-/** Written down before the token exists. */
+/** Recorded before the token exists. */
 const tokenFor = Effect.fnUntraced(function* (rights: SignInRights) {
   const tokens = yield* Tokens
   const leftMs = rights.endsAt === null ? Infinity : Date.parse(rights.endsAt) - (yield* Clock.currentTimeMillis)
@@ -149,7 +149,7 @@ const tokenFor = Effect.fnUntraced(function* (rights: SignInRights) {
   return issued.token
 })
 
-/** The sign-in is written down before the token counts. */
+/** The sign-in is recorded before the token is valid. */
 const beginWith = Effect.fnUntraced(function* (issued: IssuedToken, act: Pick<Act, "target" | "reason">) {
   const { id, workspace, role, person } = issued.record
   yield* (yield* AuditLog).writeAs({ tokenId: id, workspace, role, person }, { action: "sign-in", ...act })
@@ -158,7 +158,7 @@ const beginWith = Effect.fnUntraced(function* (issued: IssuedToken, act: Pick<Ac
   )
 })
 
-/** Whom the proxy in front names; none without a claim. A wrong proof counts as a wrong token does. */
+/** The person named by the proxy in front; none without a claim. A wrong proof counts like a wrong token. */
 const personInFront = Effect.gen(function* () {
   const claim = yield* (yield* ProxyPerson).claim
   if (claim._tag === "Nobody") return Option.none<string>()
@@ -167,7 +167,7 @@ const personInFront = Effect.gen(function* () {
   return yield* unauthorized(claim.why)
 })
 
-/** A session of the person whom the proxy names, with the role that is configured for all of them. */
+/** A session of the person named by the proxy, with the role configured for all of them. */
 const tokenOfPerson = Effect.fnUntraced(function* (person: string) {
   const { admit, role } = yield* ProxyPerson
   yield* admit(person)
@@ -245,7 +245,7 @@ export const sessionRoutes = routesOf(
   apiOptions
 )
 
-/** A session that is over already is forgotten all the same. */
+/** A session that has already ended is forgotten all the same. */
 const endOf = Effect.fnUntraced(function* ({ token, isMadeForIt }: SessionCookie) {
   const who = yield* Effect.catch((yield* Auth).prove(token), noSession)
   if (who === null) return

@@ -43,7 +43,7 @@ export const tokenView = (record: TokenRecord, lastUsedAt: string | undefined, n
   isOfHome: record.purpose === "home"
 })
 
-// The id parts those that were made in the same millisecond.
+// The id separates those made in the same millisecond.
 const placeIn = ({ createdAt, id }: TokenRecord) => `${String(Date.parse(createdAt)).padStart(15, "0")}.${id}`
 const placePattern = /^\d{15}\.[0-9a-f]{1,64}$/u
 
@@ -53,7 +53,7 @@ const own = Effect.gen(function* () {
   return all.filter((record) => record.workspace === workspace)
 })
 
-/** With the last use of each, as of now. */
+/** With the latest use of each. */
 const viewing = Effect.gen(function* () {
   const uses = yield* refusing((yield* TokenUses).all)
   const nowMs = yield* Clock.currentTimeMillis
@@ -123,7 +123,7 @@ export const tokenRoutes = routesOf(
           Effect.catchTag(tokens.keep(issued), "TooManyTokens", ({ message }) => Effect.fail(conflict(message)))
         )
         const view = tokenView(record, undefined, yield* Clock.currentTimeMillis)
-        // No cache on the way may keep it.
+        // No intermediate cache may keep it.
         const headers = { "cache-control": "no-store" }
         return jsonAnswer({ token: issued.token, ...view }, { status: 201, headers })
       }),

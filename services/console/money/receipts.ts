@@ -1,6 +1,7 @@
 /**
- * Receipts, read from their end or in order, and their sums. RECEIPTS keeps those of a chain and a payer on a subject of
- * their own; everything else is looked for among these. Sums are by day, model or payer, each asset by itself.
+ * Receipts, read from their end or in order, and their sums. RECEIPTS keeps those of a chain and a payer on a subject
+ * of their own; everything else is found by searching these. Sums are by day, model or payer, separately for each
+ * asset.
  */
 import { Effect, Option, Result, Stream } from "effect"
 import { type BusError, type SourceMessage, StreamReader } from "#bus"
@@ -39,7 +40,7 @@ const subjectOf = ({ network, payer }: ReceiptFilter) => {
   return payer === undefined ? subjects.receiptsOf(network) : subjects.receipts(network, addressToken(network, payer))
 }
 
-/** Whether a receipt is wanted, whatever its subject says. Pure. */
+/** Whether a receipt matches, regardless of its subject. Pure. */
 export const isWanted = (filter: ReceiptFilter, receipt: Receipt): boolean => {
   const { network, payer, model, outcome, transaction, claimKey } = filter
   const { sinceMs = 0, untilMs = Number.POSITIVE_INFINITY } = filter
@@ -56,15 +57,15 @@ export const isWanted = (filter: ReceiptFilter, receipt: Receipt): boolean => {
   )
 }
 
-/** None of a message that cannot be read. */
+/** None for an unreadable message. */
 export const storedOf = (message: SourceMessage): Option.Option<Stored> =>
   Option.map(Result.getSuccess(receiptCodec.decode(message)), (receipt) => ({ sequence: message.sequence, receipt }))
 
-// A receipt is stored when its settler says that its payment ended; the clocks of the two differ by less.
+// A receipt is stored when its settler reports that its payment ended; the clocks of the two differ by less.
 const clocksApartMs = 60_000
 const messagesAtOnce = 256
 
-/** Where the receipts of a time begin, and one past where they end. */
+/** Where the receipts of a time span begin, and one past where they end. */
 const boundsOf = Effect.fnUntraced(function* ({ sinceMs, untilMs }: ReceiptFilter) {
   const reader = yield* StreamReader
   const { firstSequence, lastSequence } = yield* reader.bounds(stream)
@@ -74,7 +75,7 @@ const boundsOf = Effect.fnUntraced(function* ({ sinceMs, untilMs }: ReceiptFilte
 })
 
 interface Back extends ReceiptFilter {
-  /** Nothing from this sequence on. */
+  /** Excludes this sequence and later ones. */
   readonly before: number
   readonly limit: number
   readonly readMax: number
@@ -82,13 +83,13 @@ interface Back extends ReceiptFilter {
 
 export interface ReadBack {
   readonly found: ReadonlyArray<Stored>
-  /** Messages that were looked at. */
+  /** Messages read. */
   readonly read: number
-  /** The place to go on from; undefined when there is nothing older. */
+  /** The position to continue from; undefined when there is nothing older. */
   readonly next: number | undefined
 }
 
-/** The newest receipts of a filter, newest first: until so many are found, or so many were looked at. */
+/** The newest receipts of a filter, newest first: until this many are found, or this many messages are read. */
 export const newestReceipts = Effect.fn("newestReceipts")(function* ({
   before,
   limit,
@@ -116,7 +117,7 @@ export const newestReceipts = Effect.fn("newestReceipts")(function* ({
   return { found, read, next: place }
 })
 
-/** Nothing but reading finds a claim or a transaction: some eighty questions to the broker. */
+/** A claim or a transaction is found only by reading: about eighty requests to the broker. */
 export const readForOneMax = 20_480
 
 /** The receipts of a claim, none of which is older than it. */
@@ -125,7 +126,7 @@ export const receiptsOfClaim = ({ key, record: { network, payer, claimedAtMs } }
   return newestReceipts({ ...back, network, payer, claimKey: key, sinceMs: claimedAtMs - clocksApartMs })
 }
 
-/** The range that a table is made of, and how many messages that is at most. */
+/** The range that a table covers, and the most messages in it. */
 export const rangeOf = Effect.fn("rangeOf")(function* (filter: ReceiptFilter, after: number) {
   const { first, end } = yield* boundsOf(filter)
   const from = Math.max(first, after + 1)
@@ -147,7 +148,7 @@ export const receiptsIn = (filter: ReceiptFilter, { from, to }: { readonly from:
 
 type Networks = ReadonlyArray<Pick<PaymentNetwork, "Network" | "Asset" | "AssetSymbol" | "AssetDecimals">>
 
-/** What a token is called and how many decimals it has; null where neither the configuration nor the table knows it. */
+/** A token's name and decimals; null if neither the configuration nor the table knows it. */
 export const tokenOf = (networks: Networks, { network, asset }: Pick<Receipt, "network" | "asset">) => {
   const isIt = (other: string) => isSameAddress(network, other, asset)
   const configured = networks.find(({ Network, Asset }) => Network === network && isIt(Asset))
@@ -209,7 +210,7 @@ export const csvLine = (view: ReceiptView): string => `${columns.map((column) =>
 const cell = (value: string | number | null): string => {
   if (value === null) return ""
   if (typeof value === "number") return String(value)
-  // A spreadsheet would calculate these.
+  // A spreadsheet would evaluate these.
   const text = /^[=+\-@\t\r]/u.test(value) ? `'${value}` : value
   return /[",\r\n]/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
@@ -234,7 +235,7 @@ const keyOf = (by: SumsBy, receipt: Receipt): string | null => {
   return by === "model" ? (receipt.model ?? null) : inOneCase(receipt.network, receipt.payer)
 }
 
-// No token has more decimals than the configuration takes.
+// No token has more decimals than the configuration accepts.
 const decimalsMax = 18
 
 /** An amount that can be compared with those of other assets as if all were worth the same. */
@@ -243,7 +244,7 @@ const size = ({ settled, uncollected, refunded, token: { decimals } }: Sum) =>
 
 const before = (left: string | bigint, right: string | bigint) => (left < right ? 1 : left > right ? -1 : 0)
 
-/** Days newest first, others the largest first; no more than a page of them. */
+/** Days newest first, others largest first; no more than a page of them. */
 export const sumsOf = (
   by: SumsBy,
   receipts: Iterable<Receipt>,
@@ -282,7 +283,7 @@ export const sumsOf = (
   return { items: sorted.slice(0, pageSizeMax).map(viewOf), leftOut: Math.max(0, sorted.length - pageSizeMax) }
 }
 
-/** A margin is of the receipts whose cost is known alone: others would look as if they cost nothing. */
+/** A margin covers only receipts with a known cost: others would look as if they cost nothing. */
 const addCost = (sum: Sum, { outcome, amount, providerCost }: Receipt) => {
   if (providerCost === undefined) return
   if (outcome === "refunded") {

@@ -1,9 +1,9 @@
 /**
  * Whether the page is on, and what its browser sends: judged once for each call by cookie, before anything else.
  *
- * Which calls are the page's own, and the cookie of its session. A cookie comes with every call that a browser makes,
+ * Which calls are the page's own, and the cookie of its session. A cookie accompanies every call that a browser makes,
  * whichever page makes it, so a call by cookie counts only under a name that is ours (or a foreign name, bound anew to
- * this machine, would count as our origin) and only when the browser says that our page made it. Pure.
+ * this machine, would count as our origin) and only when the browser reports that our page made it. Pure.
  */
 import { Context, Effect, Layer, Option } from "effect"
 import { conflict, HttpCall, WireError } from "#http"
@@ -23,10 +23,10 @@ export type Verdict =
   | { readonly _tag: "Misdirected" }
   | { readonly _tag: "Foreign" }
 
-// Tunnels and port forwards take any port, and an origin is compared with its port.
+// Tunnels and port forwards use any port, and an origin is compared with its port.
 const loopback = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/u
 
-/** The page's origin under this `Host`; undefined where the page has no such name. */
+/** The page's origin under this `Host`; undefined if the page has no such name. */
 export const originAt = (host: string | undefined, origins: ReadonlyArray<string>): string | undefined => {
   if (host === undefined) return undefined
   const named = host.toLowerCase()
@@ -44,17 +44,17 @@ export const verdictOn = (call: BrowserCall, origins: ReadonlyArray<string>): Ve
   return !isDenied && (isProven || isPlainRead(call)) ? { _tag: "Own", origin } : { _tag: "Foreign" }
 }
 
-/** What a person may open by its address. A stream stays open, and is opened by the page alone. */
+/** Requests that a person can make by address. A stream stays open, and is opened only by the page. */
 const isPlainRead = ({ method, accept = "" }: BrowserCall) =>
   (method === "GET" || method === "HEAD") && !accept.includes("text/event-stream")
 
 export interface SessionCookie {
   readonly token: string
-  /** It was made for this session, and goes with it. */
+  /** It was made for this session, and ends with it. */
   readonly isMadeForIt: boolean
 }
 
-// Ports of one machine share their cookies, so each has a name of its own. Browsers keep `__Host-` to https.
+// Ports of one machine share their cookies, so each has a name of its own. Browsers limit `__Host-` to https.
 const nameAt = (origin: string) => {
   const { protocol, port } = new URL(origin)
   return protocol === "https:" ? "__Host-starling" : `starling-${port === "" ? 80 : port}`
@@ -62,7 +62,7 @@ const nameAt = (origin: string) => {
 
 const names = /(?:^|;\s*)(__Host-starling|starling-\d{1,5})=(code|token)\.([\w.-]{1,512})(?=;|$)/gu
 
-/** Whether any session's cookie came along, be it of another name of this host. */
+/** Whether any session's cookie was sent, even that of another name of this host. */
 export const hasCookie = (header: string | undefined): boolean => sessionsIn(header).length > 0
 
 export const cookieIn = (header: string | undefined, origin: string): SessionCookie | undefined =>
@@ -71,7 +71,7 @@ export const cookieIn = (header: string | undefined, origin: string): SessionCoo
 const sessionsIn = (header = "") =>
   [...header.matchAll(names)].map(([, name = "", kind, token = ""]) => ({ name, token, isMadeForIt: kind === "code" }))
 
-/** The header that sets it. Without an end it goes when the browser does. */
+/** The header that sets it. Without an expiry it ends with the browser. */
 export const setCookie = (
   { token, isMadeForIt }: SessionCookie,
   origin: string,
@@ -106,11 +106,11 @@ const off = () => conflict("the page is off: Console.Page turns it on")
 export class PageAccess extends Context.Service<
   PageAccess,
   {
-    /** Fails under a name that is none of the page's: a foreign one may be bound to this machine. */
+    /** Fails under a foreign name: it can be bound to this machine. */
     readonly requireName: Effect.Effect<void, WireError, HttpCall>
     /** The page's origin, for calls that only the page makes. */
     readonly origin: Effect.Effect<string, WireError, HttpCall>
-    /** None without a cookie; fails for a cookie that another page's call brought. */
+    /** None without a cookie; fails for a cookie sent by another page's call. */
     readonly cookie: Effect.Effect<Option.Option<SessionCookie>, WireError, HttpCall>
     readonly requireOn: Effect.Effect<void, WireError>
   }

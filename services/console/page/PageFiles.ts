@@ -1,4 +1,6 @@
-/** The built page: read once, since it is some hundred kilobytes and its names change with their content; and served. */
+/**
+ * The built page: read once, because it is a few hundred kilobytes and its names change with their content; and served.
+ */
 import { hash } from "node:crypto"
 import { readdir, readFile } from "node:fs/promises"
 import { extname, join } from "node:path"
@@ -13,7 +15,7 @@ export interface PageFile {
   readonly contentType: string
   readonly etag: string
   readonly bytes: Readonly<Record<Packing, Uint8Array>>
-  /** Of each script that stands in the file itself, as a policy names it. */
+  /** The hash of each inline script, as a policy names it. */
   readonly scriptHashes: ReadonlyArray<string>
 }
 
@@ -77,7 +79,7 @@ export const scriptHashesOf = (page: string): ReadonlyArray<string> =>
     .slice(1)
     .map((rest) => `'sha256-${hash("sha256", rest.split("</script>", 1).join(), "base64")}'`)
 
-/** The smallest form that a browser takes. Pure. */
+/** The smallest encoding that a browser accepts. Pure. */
 export const packingFor = (accepted: string | undefined): Packing => {
   const taken = (accepted ?? "").split(",").flatMap((each) => {
     const [name = "", ...parameters] = each.split(";").map((part) => part.trim().toLowerCase())
@@ -87,8 +89,7 @@ export const packingFor = (accepted: string | undefined): Packing => {
 }
 
 /**
- * Nothing of another host, nothing that stands in the page itself but the script that these hashes name, in no frame;
- * sounds are made here.
+ * Nothing from other hosts, nothing inline except the script with these hashes, no frames; sounds are generated here.
  */
 const policyWith = (scriptHashes: ReadonlyArray<string>) =>
   [["script-src 'self'", ...scriptHashes].join(" "), ...policy].join("; ")

@@ -1,6 +1,6 @@
 /**
- * Who an authenticating proxy in front says that its caller is. Anybody can send the header that names a person, so the
- * name counts only beside the secret that the proxy alone knows.
+ * The person whom an authenticating proxy in front names as its caller. Anybody can send the header that names a
+ * person, so the name counts only with the secret that only the proxy knows.
  */
 import { hash, timingSafeEqual } from "node:crypto"
 import { Context, Effect, Layer, Option } from "effect"
@@ -11,14 +11,15 @@ import { InvalidConfiguration, secretFromEnv } from "#runtime"
 
 export const proofHeader = "x-starling-proxy-secret"
 
-// A browser keeps its session for a working day; who comes so often keeps no cookies, and each session is a token.
+// A browser keeps its session for a working day; a caller who signs in this often keeps no cookies, and each session is
+// a token.
 const sessionsMax = 20
 const sessionsWindowMs = 3_600_000
 
 export type Claim =
-  /** The call names nobody, or no proxy is configured. */
+  /** The call names no person, or no proxy is configured. */
   | { readonly _tag: "Nobody" }
-  /** `isGuess`: it counts as a wrong token does. */
+  /** `isGuess`: it counts like a wrong token. */
   | { readonly _tag: "Refused"; readonly why: string; readonly isGuess: boolean }
   | { readonly _tag: "Proven"; readonly person: string }
 
@@ -34,9 +35,9 @@ export class ProxyPerson extends Context.Service<
     readonly proven: Effect.Effect<Option.Option<string>, never, HttpCall>
     /** Fails for a person who begins too many sessions. */
     readonly admit: (person: string) => Effect.Effect<void, WireError>
-    /** Of everybody whom the proxy lets in. */
+    /** The role of everybody whom the proxy admits. */
     readonly role: TokenRecord["role"]
-    /** What the proxy says is for this process alone: no other API gets it. */
+    /** The proxy's claims are only for this process: no other API gets them. */
     readonly headers: ReadonlyArray<string>
   }
 >()("starling/console/ProxyPerson") {
@@ -89,10 +90,10 @@ interface Sent {
   readonly proof: string | undefined
 }
 
-// Several headers of one name arrive as one with commas: a caller's own name may stand before the proxy's.
+// Several headers of one name arrive as one with commas: a caller's own name can precede the proxy's.
 const personPattern = /^[^\p{Cc},]{1,100}$/u
 
-/** What a call claims. Pure. */
+/** A call's claim. Pure. */
 export const claimOf = ({ name, proof }: Sent, secret: string): Claim => {
   const person = name?.trim() ?? ""
   if (person === "") return { _tag: "Nobody" }
