@@ -1,8 +1,8 @@
 /**
  * The local stand-in for the outside world, used when nothing is configured: two chains with funded payers, and a
- * provider of models; and the configuration and the environment that the roles get from it. Each chain is a process of
- * its own, so that neither its crash nor its work stops the fleet; one that does not start is left out, and its
- * payments with it. Payers stay the same in one home; the payees are new with each start, like the chains.
+ * provider of models; and the configuration and environment that the roles get from it. Each chain is a process of its
+ * own, so that neither its crash nor its work stops the fleet; one that does not start is left out, and its payments
+ * with it. Payers stay the same in one home; the payees are new on each start, like the chains.
  */
 import { randomBytes } from "node:crypto"
 import { mkdir, readFile, writeFile } from "node:fs/promises"
@@ -18,9 +18,9 @@ import type { FleetSettings } from "./home.ts"
 
 interface LocalEvm {
   readonly chain: LocalChain
-  /** Is paid, and pays refunds. */
+  /** Receives payments, and pays refunds. */
   readonly payee: LocalAccount
-  /** Signs for the receiver of payment channels; the same in one home, for it is part of every channel. */
+  /** Signs for the receiver of payment channels; constant in one home, because it is part of every channel. */
   readonly authorizer: LocalAccount
 }
 
@@ -73,7 +73,7 @@ const optional = <A, E>(name: string, part: Effect.Effect<A, E, Scope.Scope>) =>
     Effect.orElseSucceed(() => undefined)
   )
 
-/** The seed of worthless keys; kept so that wallets configured by hand go on working. */
+/** The seed of worthless keys; kept so that manually configured wallets keep working. */
 const seedOf = async (home: string) => {
   const path = join(home, "chain-seed")
   const found = await readFile(path, "utf8").catch(() => "")
@@ -133,8 +133,8 @@ const sectionOf = (file: unknown, name: string): Json => {
 const isFilled = (value: unknown) => Array.isArray(value) && value.length > 0
 
 /**
- * The parts that the configuration file sets itself, read before it is checked; the local world fills the rest. A
- * broken file gives nothing here; the check reports its faults.
+ * The parts that the configuration file sets itself, read before it is checked; the local world fills in the rest. A
+ * broken file yields nothing here; the check reports its faults.
  */
 export const partsOf = (text: string, environment: Readonly<Record<string, string | undefined>>): ConfiguredParts => {
   const file = parsed(text)
@@ -242,7 +242,7 @@ const networks = ({ evm, solana }: World) => [
       ])
 ]
 
-/** Offered last: clients that know channels and nothing else take them. And who pays refunds. */
+/** Offered last: clients that know only channels take them. Also names who pays refunds. */
 const channels = ({ evm }: World) =>
   evm === undefined
     ? {}
@@ -257,7 +257,7 @@ const channels = ({ evm }: World) =>
         ]
       }
 
-/** What `up` runs on. It lies below the configuration file, which wins where it says something itself. */
+/** The configuration that `up` runs on. It lies below the configuration file, which overrides it. */
 export const localDefaults = (world: World) => {
   const offered = networks(world)
   const at = { BaseUrl: `${world.upstreamUrl}/v1` }
@@ -275,7 +275,7 @@ export const localDefaults = (world: World) => {
               { Name: claudeProvider, ...at, Kind: "anthropic" }
             ],
             Models: models,
-            // Who tries a call looks at once for what became of it.
+            // A user trying a call checks its result at once.
             UptimeWriteSeconds: 2
           }
         })
@@ -293,7 +293,7 @@ export const localKeys = ({ evm, solana }: World): Readonly<Record<string, strin
   ...(solana === undefined ? {} : { [feePayerVariable]: solana.feePayer.secretKey })
 })
 
-/** Who pays for trials: the payers of the local chains. */
+/** The payers of trials: those of the local chains. */
 export const localPayers = ({ evm, solana }: World): typeof TrialPayers.Service => ({
   ...(evm === undefined ? {} : { evm: { rpcUrl: evm.chain.rpcUrl, key: Redacted.make(evm.chain.payer.privateKey) } }),
   ...(solana === undefined ? {} : { solana: { rpcUrl: solana.rpcUrl, key: Redacted.make(solana.payer.secretKey) } })

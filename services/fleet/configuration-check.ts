@@ -1,7 +1,7 @@
 /**
  * Every fault of a configuration, in one report and before anything starts: its shape, duplicates, contradictions, and
- * secrets that are not set or are none, as far as the roles that are to run read them. An unreadable part hides no fault
- * of the readable ones.
+ * secrets that are unset or invalid, as far as the roles to be run read them. An unreadable part hides no fault of the
+ * readable ones.
  */
 import { Effect, Result } from "effect"
 import {
@@ -24,11 +24,11 @@ interface Finding extends ConfigurationFault {
   readonly isWarning?: boolean
 }
 
-/** What concerns one role alone. */
+/** A check that concerns a single role. */
 type RoleCheck = (file: Json, environment: Variables) => ReadonlyArray<Finding>
 
 interface NamedVariable {
-  /** Undefined, or unreadable, where the configuration names none. */
+  /** Undefined, or unreadable, if the configuration names none. */
   readonly variable: unknown
   readonly path: string
   readonly kind: SecretKind
@@ -115,7 +115,7 @@ export const reportFor = async (
   const shape = Result.isFailure(decoded) ? decoded.failure : []
   const file = readableConfiguration(input)
   const loaded = await Promise.all((only ?? rolesOf(file)).map((role) => checks[role]?.() ?? []))
-  // Two roles may have the same check.
+  // Two roles can have the same check.
   const found = [...new Set([brokerPassword, ...loaded.flat()])].flatMap((check) => check(file, environment))
   const [faults, warnings] = [false, true].map((isWarning) =>
     found.flatMap((one) => ((one.isWarning ?? false) === isWarning ? [{ path: one.path, message: one.message }] : []))
@@ -123,13 +123,16 @@ export const reportFor = async (
   return { faults: inFileOrder(input, [...shape, ...(faults ?? [])]), warnings: inFileOrder(input, warnings ?? []) }
 }
 
-/** The roles that can be read; all when none are named. */
+/** The readable role names; all roles when none are named. */
 const rolesOf = ({ Fleet }: Json): ReadonlyArray<RoleName> => {
   const named = isJson(Fleet) ? Fleet["Roles"] : undefined
   return Array.isArray(named) ? roleNames.filter((role) => named.includes(role)) : roleNames
 }
 
-/** Fails with all faults at once, after a warning of what works today only. Calls no other process and starts nothing. */
+/**
+ * Fails with all faults at once, after a warning about what works only until the next release. Calls no other process
+ * and starts nothing.
+ */
 export const checkConfiguration = Effect.fn("checkConfiguration")(function* (
   source: ConfigurationSource,
   only?: ReadonlyArray<RoleName>

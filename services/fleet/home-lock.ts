@@ -1,8 +1,8 @@
 /**
- * One fleet per home: the file `lock`, held for the life of `up`, names the process that holds it and that process's
- * start time. A lock whose process is gone is taken over, even if its pid now belongs to another. The file appears
- * whole or not at all. A stale lock is removed by one process at a time, only while it still has its stale text:
- * otherwise, of two that find it, the slower would remove the new lock of the faster.
+ * One fleet per home: the file `lock`, held for the life of `up`, names the holding process and that process's start
+ * time. A lock whose process is gone is taken over, even if its pid now belongs to another. The file is created
+ * atomically. A stale lock is removed by one process at a time, and only while it still has its stale text: otherwise,
+ * of two processes that find it, the slower would remove the new lock of the faster.
  */
 import { randomUUID } from "node:crypto"
 import { link, mkdir, readFile, rmdir, stat, unlink, writeFile } from "node:fs/promises"
@@ -64,7 +64,7 @@ const livingHolder = Effect.fnUntraced(function* (text: string) {
 // Removing takes a handful of file operations; a guard this old was left by a process that died within them.
 const guardAgeMsMax = 10_000
 
-/** True when the lock is ours now; false when there is one already. */
+/** True when the lock is ours now; false when one already exists. */
 export const createLock = Effect.fnUntraced(function* (path: string, text: string) {
   const draft = `${path}.${randomUUID()}`
   yield* Effect.promise(() => writeFile(draft, text))
@@ -73,11 +73,11 @@ export const createLock = Effect.fnUntraced(function* (path: string, text: strin
   return isOurs
 })
 
-/** The text of the lock; empty when there is none. */
+/** The text of the lock; empty if there is none. */
 export const readLock = (path: string): Effect.Effect<string> =>
   Effect.tryPromise(() => readFile(path, "utf8")).pipe(Effect.orElseSucceed(() => ""))
 
-/** Removes the lock if it still says `text`. Leaves it in place when another process is removing one. */
+/** Removes the lock if it still has this `text`. Leaves it in place when another process is removing one. */
 export const removeLock = Effect.fnUntraced(function* (path: string, text: string) {
   const guard = `${path}.removing`
   if (!(yield* succeeds(() => mkdir(guard)))) return yield* dropOldGuard(guard)
@@ -107,8 +107,8 @@ interface RunningProcess {
 }
 
 /**
- * The facts of a process by its pid: its start time tells it from a later process with the same pid. From /proc where
- * there is one, else from `ps`. A zombie does not count as running.
+ * The facts of a process by its pid: its start time distinguishes it from a later process with the same pid. Read from
+ * /proc if available, otherwise from `ps`. A zombie does not count as running.
  */
 export const runningProcess = Effect.fnUntraced(function* (pid: number) {
   if (!Number.isInteger(pid) || pid < 1) return undefined
@@ -123,7 +123,7 @@ const fromProc = Effect.fnUntraced(function* (pid: number, bootId: string) {
   const stat = yield* read(`/proc/${pid}/stat`)
   const commandLine = yield* read(`/proc/${pid}/cmdline`)
   if (stat === undefined || commandLine === undefined) return undefined
-  // The second field is the program's name in brackets, and may itself hold brackets and spaces.
+  // The second field is the program's name in brackets, and can itself hold brackets and spaces.
   const [state, ...fields] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
   if (state === "Z" || state === "X") return undefined
   const ticksSinceBoot = fields[18] ?? ""

@@ -44,7 +44,7 @@ export const natsFolder = (home: string) => `${home}/nats`
 export const demoSecretOf = (environment: Readonly<Record<string, string | undefined>>) =>
   environment[secretVariable] ?? demoSecret
 
-/** Takes the place of a missing configuration file: one endpoint, the receiver that `up` starts. */
+/** Replaces a missing configuration file: one endpoint, the receiver that `up` starts. */
 export const demoConfiguration = (receiverUrl: string) => ({
   Webhooks: [{ Name: "demo", Url: receiverUrl, SecretEnvVar: secretVariable, EventFilter: ["*"] }]
 })
@@ -54,7 +54,7 @@ const portOf = (text: string | undefined, otherwise: number) => {
   return text !== undefined && Number.isInteger(port) && port >= 0 && port <= 65_535 ? port : otherwise
 }
 
-/** Writes a file that only its owner can read, even over one that others can: whole, or not at all. */
+/** Atomically writes a file that only its owner can read, even over one that others can read. */
 export const writePrivately = (path: string, text: string): Effect.Effect<void> =>
   Effect.promise(async () => {
     const draft = `${path}.${randomUUID()}`

@@ -1,7 +1,7 @@
 /**
- * The passwords of the broker's users: a file each, named after its user, in a folder that only its owner can enter.
- * They are made at the first start and kept, so that a service with one still gets in after a restart; a removed file
- * is made anew at the next start.
+ * The passwords of the broker's users: one file each, named after its user, in a folder that only its owner can enter.
+ * They are generated at the first start and kept, so that a service with one still gets in after a restart; a removed
+ * file is regenerated at the next start.
  *
  * They are 256 random bits, stored in the clear: a slow hash protects passwords that can be guessed, and would cost a
  * processor at every connection. A reader of the server's file can read these too.
@@ -24,7 +24,7 @@ export const readPassword = (folder: string, user: string): Effect.Effect<string
     Effect.orElseSucceed(() => undefined)
   )
 
-/** Reads the passwords, and makes missing ones; no log of this process shows one. */
+/** Reads the passwords, and generates missing ones; no log of this process shows one. */
 export const keepPasswords = Effect.fn("keepPasswords")(function* (folder: string, users: ReadonlyArray<string>) {
   const { add } = yield* Secrets
   yield* Effect.promise(async () => {
@@ -35,10 +35,10 @@ export const keepPasswords = Effect.fn("keepPasswords")(function* (folder: strin
     users,
     Effect.fnUntraced(function* (user) {
       const found = yield* readPassword(folder, user)
-      // Only letters and digits, so that it can follow any option, and stand in any file.
+      // Only letters and digits, so that it can follow any option, and be in any file.
       const password = found ?? randomBytes(passwordBytes).toString("hex")
       add(password)
-      // A file that was put there by hand may be readable to others.
+      // A manually created file can be readable to others.
       if (found === undefined) yield* writePrivately(join(folder, user), `${password}\n`)
       else yield* Effect.promise(() => chmod(join(folder, user), 0o600))
       return [user, password] as const

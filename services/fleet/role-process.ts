@@ -1,7 +1,7 @@
 /**
  * A role in a process of its own, to protect the others: an engine that crashes takes only its process with it. The
- * process is restarted when it dies, ever later while it keeps dying, and ends with the fleet. A file of the home notes
- * its metrics' address; the file outlives a crash of the fleet, so it names its fleet.
+ * process is restarted when it dies, with growing delays while it keeps dying, and ends with the fleet. A file of the
+ * home notes its metrics' address; the file outlives a crash of the fleet, so it names its fleet.
  */
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -22,7 +22,7 @@ import {
 // Its engines load in tens of milliseconds; a child that is not ready by then is slow, and counts as started.
 const readyWithin = "20 seconds"
 
-/** A note in the fleet's home says where it shows its metrics. */
+/** A note in the fleet's home has the address of its metrics. */
 export const roleProcess = (role: RoleName, environment: Readonly<Record<string, string | undefined>>, home: string) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
@@ -68,7 +68,7 @@ export const roleProcess = (role: RoleName, environment: Readonly<Record<string,
         }
       })
       yield* Effect.forkScoped(keepRunning)
-      // Its metrics are shown with ours; those of the process itself tell no role, so they get its name.
+      // Its metrics are shown with ours; process-level ones carry no role, so they get its name.
       yield* (yield* MetricsSources).add(
         Effect.suspend(() => (metricsUrl === undefined ? Effect.succeed("") : figuresAt(`${metricsUrl}/metrics`))).pipe(
           Effect.map((text) => labelled(text, "role", role))
@@ -102,7 +102,7 @@ interface ProcessNote {
 const folderOf = (home: string) => join(home, "processes")
 const pathOf = (home: string, role: string) => join(folderOf(home), `${role}.json`)
 
-/** `line` is the process's log line when it was ready; without an address there is nothing to note. */
+/** `line`: the process's log line when it was ready; without an address there is nothing to note. */
 const noteProcess = Effect.fnUntraced(function* (home: string, role: string, line: string) {
   const said = Option.getOrUndefined(decodeSaid(line))
   if (said === undefined) return
@@ -114,7 +114,7 @@ const noteProcess = Effect.fnUntraced(function* (home: string, role: string, lin
 
 const forgetProcess = (home: string, role: string) => Effect.promise(() => rm(pathOf(home, role), { force: true }))
 
-/** The notes of the fleet that holds the home now. */
+/** The notes of the fleet that currently holds the home. */
 export const readNotes = Effect.fnUntraced(function* (home: string) {
   const holder = Option.getOrUndefined(decodeHolder(yield* textOf(join(home, "lock"))))
   const names = yield* Effect.tryPromise(() => readdir(folderOf(home))).pipe(

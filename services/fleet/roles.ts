@@ -1,8 +1,8 @@
 /**
  * All roles, by name, and any of them in one process. Each has its own connection to the bus and its own name in logs
- * and metrics; health, drain, metrics registry and configuration are shared, and questions between them need not pass
- * the broker. A role's code is loaded when it runs: a process of one role carries nothing of the others. A new role is
- * one line here and one name in the configuration's list.
+ * and metrics; health, drain, metrics registry and configuration are shared, and questions between them can bypass the
+ * broker. A role's code is loaded when it runs: a process of one role carries nothing of the others. A new role is one
+ * line here and one name in the configuration's list.
  */
 import { Cause, Effect, Exit, Layer, Result, Scope } from "effect"
 import { busLayer, BusUnavailable, localTransport } from "#bus"
@@ -117,7 +117,7 @@ const opsServer = Layer.unwrap(
 
 const logLevel = Layer.unwrap(Effect.map(Configuration, ({ Telemetry }) => minimumLevel(Telemetry.LogLevel)))
 
-/** A settler takes payments at once from the gateway and the sweeper beside it. */
+/** A local settler takes payments directly from the gateway and the sweeper in its process. */
 const localSettlers = (only?: ReadonlyArray<RoleName>) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -149,12 +149,12 @@ export const rolesLayer = (only?: ReadonlyArray<RoleName>) =>
   )
 
 const againAfter = "1 second"
-// A cluster's servers restart and elect leaders within seconds. After more than a minute the cause is another.
+// A cluster's servers restart and elect leaders within seconds. After more than a minute there is another cause.
 const triesMax = 60
 
 /**
- * Restarts a role while the broker is unavailable, as during an election of leaders; each try releases its resources
- * first. A process that ended instead would be restarted ever later, long after the broker is back.
+ * Restarts a role while the broker is unavailable, as during a leader election; each try releases its resources first.
+ * A process that ended instead would be restarted with growing delays, long after the broker is back.
  */
 export const patientStart = <E, R>(role: Layer.Layer<never, E, R>): Layer.Layer<never, E, R> =>
   Layer.effectDiscard(

@@ -1,8 +1,8 @@
 /**
- * `up`: the whole fleet on this machine, with an embedded nats-server, and a receiver to try things with
- * when nothing is configured. Prints where everything is; `--ready-json` prints it as one line on stdout.
+ * `up`: the complete fleet on this machine, with an embedded nats-server, and a receiver to try things with when
+ * nothing is configured. Prints all addresses; `--ready-json` prints them as one line on stdout.
  *
- * The owner's token of a home: one, in the file `owner-token` that only its owner can read, the same with each start of
+ * The owner's token of a home: one, in the file `owner-token` that only its owner can read, the same on each start of
  * the fleet. A token that is lost, expired or no longer an owner's is replaced, and earlier ones are revoked.
  */
 import { existsSync } from "node:fs"
@@ -59,7 +59,7 @@ export const ownerToken = Effect.fn("ownerToken")(function* (home: string) {
   return token
 })
 
-/** Empty when there is none. */
+/** Empty if there is none. */
 const keptIn = (path: string) =>
   Effect.tryPromise(() => readFile(path, "utf8")).pipe(
     Effect.map((text) => text.trim()),
@@ -70,7 +70,7 @@ const fleetWorkspace = Effect.map(Configuration, ({ Fleet }) => Fleet.Workspace)
 
 const isOwners = Effect.fnUntraced(function* (token: string) {
   if (token === "") return false
-  // One whose record is broken is replaced as one that is lost.
+  // One with a broken record is replaced like a lost one.
   const found = (yield* Tokens).find(token).pipe(Effect.catchTag("BusRefused", () => Effect.succeedNone))
   const record = Option.getOrUndefined(yield* found)
   return (
@@ -136,7 +136,7 @@ const whole = Layer.unwrap(
       Layer.provideMerge(configuration),
       Layer.provideMerge(trialPayers),
       Layer.provideMerge(roleEnvironment(environment)),
-      // Side by side: the broker recovers its store and the chains start while the roles' code is loaded.
+      // In parallel: the broker recovers its store and the chains start while the roles' code is loaded.
       Layer.provideMerge(Layer.mergeAll(nats, LocalWorld.layer(settings), BuiltPage.layer, code)),
       Layer.provideMerge(homeLock(settings.home))
     )
@@ -145,7 +145,7 @@ const whole = Layer.unwrap(
 
 const pagesFolder = join(import.meta.dirname, "../../.starling/cache/page")
 
-/** The console's page; built after a change of it, in a second. */
+/** The console's page; rebuilt after a change of it, in a second. */
 class BuiltPage extends Context.Service<BuiltPage, { readonly folder: string }>()("starling/fleet/BuiltPage") {
   static readonly layer = Layer.effect(
     BuiltPage,
@@ -164,14 +164,14 @@ const connectionAs = (user: string) =>
     )
   )
 
-/** Made before any role connects: no role may make or change a stream. */
+/** Created before any role connects: no role can create or change a stream. */
 const streams = Layer.effectDiscard(
   applyTopology(topology, { mode: "create", replicas: 1 }).pipe(
     Effect.provide(connectionAs(keeperUser).pipe(Layer.provide(Metrics.layerTest)))
   )
 )
 
-/** Makes again what goes, and makes the streams of further lanes, of which the configuration alone tells. */
+/** Recreates what disappears, and creates the streams of further lanes, which only the configuration names. */
 const keptStreams = Layer.effectDiscard(
   Effect.gen(function* () {
     const lanes = (yield* Configuration).WebhookDelivery.Lanes
@@ -181,10 +181,10 @@ const keptStreams = Layer.effectDiscard(
   })
 ).pipe(Layer.provide(connectionAs(keeperUser).pipe(Layer.provide(Metrics.layerTest))))
 
-// Roles that may crash in third-party code run in processes of their own.
+// Roles that can crash in third-party code run in processes of their own.
 const apart: ReadonlyArray<RoleName> = ["speech-synthesizer"]
 
-/** The roles that will run here, as far as the unchecked file says. */
+/** The roles to run here, according to the unchecked file. */
 const loadCode = ({ configPath }: FleetSettings, environment: Readonly<Record<string, string | undefined>>) =>
   Effect.flatMap(configuredParts(configPath, environment), ({ roles }) =>
     loadRoles(roleNames.filter((role) => roles.includes(role) && !apart.includes(role)))
@@ -206,7 +206,7 @@ const rolesApart = Layer.unwrap(
   })
 )
 
-/** On one machine the broker has no exporter of its own, and nobody else asks for its health. */
+/** On one machine the broker has no exporter of its own, and nothing else checks its health. */
 const brokerFigures = Layer.effectDiscard(
   Effect.gen(function* () {
     const { figures, writeError } = yield* NatsServer
@@ -226,7 +226,7 @@ const demoReceiver = Effect.fnUntraced(function* (settings: FleetSettings, secre
   return url
 })
 
-/** Overrides any broker that the file or the environment names. */
+/** Overrides any broker named by the file or the environment. */
 const ownBroker = ({ url, passwordsFolder }: { readonly url: string; readonly passwordsFolder: string }) => ({
   BUS_URL: url,
   BUS_PASSWORDS_FOLDER: passwordsFolder,
@@ -297,7 +297,7 @@ const ownerTokenOf = ({ home }: FleetSettings) =>
 
 const answersWithin = "5 seconds"
 
-/** The address that signs a browser in; undefined where the page is off, or a file turned it off. */
+/** The address that signs a browser in; undefined if the page is off, or a file turned it off. */
 const pageAddress = (console: string, token: string) =>
   Effect.tryPromise(async (signal) => {
     const answer = await fetch(`${console}/session/codes`, {

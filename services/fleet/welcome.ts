@@ -1,4 +1,4 @@
-/** What `up` prints once it runs: where everything is, and what can be tried. It names nothing that this fleet lacks. Pure. */
+/** What `up` prints once it runs: all addresses, and things to try. It names nothing that this fleet lacks. Pure. */
 import type { ReadyReport, RoleName } from "#base"
 
 interface Model {
@@ -8,7 +8,7 @@ interface Model {
 }
 
 interface Running {
-  /** The address that signs a browser in; undefined where the page is off. */
+  /** The address that signs a browser in; undefined if the page is off. */
   readonly page: string | undefined
   readonly roles: ReadonlyArray<RoleName>
   readonly models: ReadonlyArray<Model>

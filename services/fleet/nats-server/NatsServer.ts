@@ -1,7 +1,7 @@
 /**
  * The embedded nats-server: started with a generated configuration in the fleet's home, watched, restarted on the same
  * port and store when it dies, stopped last. JetStream keeps its streams on disk. The process that provides it must
- * hold the home's lock, for it stops any other server of its folder. Every connection needs one of its users.
+ * hold the home's lock, because it stops any other server of its folder. Every connection needs one of its users.
  */
 import { access, constants, mkdir, readFile, statfs } from "node:fs/promises"
 import { connect } from "node:net"
@@ -44,7 +44,7 @@ export class NatsServer extends Context.Service<
     readonly passwordsFolder: string
     /** The server's own figures, in Prometheus' text format; empty while it is away. */
     readonly figures: Effect.Effect<string>
-    /** Why it cannot write, though it runs. */
+    /** Why it cannot write, although it runs. */
     readonly writeError: Effect.Effect<string | undefined>
   }
 >()("starling/fleet/NatsServer") {
@@ -129,10 +129,10 @@ interface Writing {
   readonly writeError: Ref.Ref<string | undefined>
 }
 
-// One short question to a server beside us.
+// One short request to a local server.
 const lookEvery = "2 seconds"
 
-/** Stops a server that cannot write although its disk has room; it is started again as one that died. */
+/** Stops a server that cannot write although its disk has room; it is restarted like one that died. */
 const keepWriting = Effect.fnUntraced(function* ({ folder, now, writeError }: Writing) {
   let cures: Cures = noCures
   while (true) {
@@ -162,13 +162,13 @@ const freeBytesOf = (folder: string) =>
     Effect.orElseSucceed(() => undefined)
   )
 
-// As long as one of our own stops: the old server flushes its store.
+// As long as stopping one of our own: the old server flushes its store.
 const patience = "5 seconds"
 
 /**
- * Stops a server that outlived its fleet, for two on one store corrupt it. It is found by the pid file in the folder,
- * and only touched while that process runs with the folder's configuration. Completes with its pid when it cannot be
- * stopped.
+ * Stops a server that outlived its fleet, because two on one store corrupt it. It is found by the pid file in the
+ * folder, and only touched while that process runs with the folder's configuration. Completes with its pid when it
+ * cannot be stopped.
  */
 const stopOrphan = Effect.fn("stopOrphan")(function* (folder: string) {
   const pid = yield* orphanOf(folder)
@@ -214,14 +214,14 @@ interface StartOptions {
   readonly folder: string
   readonly port: number
   readonly passwords: ReadonlyMap<string, string>
-  /** Set as soon as the process exists, so that a stop of the fleet meanwhile finds it. */
+  /** Set as soon as the process exists, so that stopping the fleet meanwhile finds it. */
   readonly current: Ref.Ref<Option.Option<Child>>
 }
 
-// Recovering a large store takes seconds; after a minute the server will not come.
+// Recovering a large store takes seconds; after a minute the server will not come up.
 const readyWithin = "60 seconds"
 const logLines = 10
-// Ten lines are far shorter than this; the whole log may be megabytes.
+// Ten lines are far shorter than this; the entire log can be megabytes.
 const logTailBytes = 16 * 1_024
 
 /**
@@ -267,7 +267,7 @@ class NatsServerMissing extends Schema.TaggedError<NatsServerMissing>()("NatsSer
 
 const binaryVariable = "STARLING_NATS_SERVER"
 
-/** The program that the launcher names, else the one on the PATH. */
+/** The program that the launcher names, otherwise the one on the PATH. */
 export const findBinary = Effect.gen(function* () {
   const environment = yield* Environment
   const named = environment[binaryVariable]
@@ -283,15 +283,15 @@ export const findBinary = Effect.gen(function* () {
   return yield* new NatsServerMissing({ looked })
 })
 
-// The banner is about 500 bytes; a listener that sends more before its first line end is no nats-server.
+// The banner is about 500 bytes; a listener that sends more before its first line end is not a nats-server.
 const bannerBytesMax = 64 * 1_024
 
 const Banner = Schema.fromJsonString(Schema.Struct({ server_name: Schema.String }))
 const decodeBanner = Schema.decodeUnknownOption(Banner)
 
 /**
- * The name of the nats-server on a port, which it sends unasked once its streams are recovered. None when nothing
- * answers within a second. The name tells our server from a neighbour that took the port first.
+ * The name of the nats-server on a port, which it sends unprompted once its streams are recovered. None without an
+ * answer within a second. The name distinguishes our server from a neighbour that took the port first.
  */
 export const serverNameOn = (port: number): Effect.Effect<Option.Option<string>> =>
   Effect.callback((resume) => {

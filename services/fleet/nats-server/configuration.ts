@@ -1,7 +1,7 @@
 /**
  * The configuration file of the embedded nats-server, and its users: those of Kubernetes, with the same rights, and the
- * keeper, which makes the streams. Only the operator may do more: to try receivers, it publishes events that elsewhere
- * only an actor publishes. Pure.
+ * keeper, which creates the streams. Only the operator has more rights: to try receivers, it publishes events that
+ * elsewhere only an actor publishes. Pure.
  */
 import { createHash } from "node:crypto"
 import {
@@ -21,13 +21,13 @@ import { storeIn } from "./store.ts"
 
 export const operatorUser = userOf("operator")
 export const serviceUser = userOf("internal services")
-/** A runner may ask for work and report, and nothing else. */
+/** A runner can request work and report, and nothing else. */
 export const runnerUser = userOf("runners")
-/** The user that makes the streams, and copies them. */
+/** The user that creates the streams, and copies them. */
 export const keeperUser = "stream-keeper"
 
 const keeper = brokerUser(keeperUser, {
-  // Copying and restoring a stream goes in chunks, each of which is confirmed. A rollback moves a cursor and events.
+  // Copying and restoring a stream works in chunks, each of which is confirmed. A rollback moves a cursor and events.
   publish: ["$JS.API.>", "$JS.SNAPSHOT.>", "events.>", subjects.eventsCursor],
   publishNever: [],
   // Tools that keep streams use the common inbox, in which no other user is answered.
@@ -41,7 +41,7 @@ const tryingEvents = ({ user, permissions }: BrokerUser): BrokerUser => {
 }
 
 export const machineUsers: ReadonlyArray<BrokerUser> = [
-  // Lanes are chosen later than the users are made, and may be more for a while than the configuration says.
+  // Lanes are chosen later than the users are created, and can temporarily exceed the configured number.
   ...partyUsers(topologyOf(deliveryLanesMax)).map((each) => (each.user === operatorUser ? tryingEvents(each) : each)),
   keeper
 ]
@@ -53,7 +53,7 @@ interface ServerSettings {
   readonly users: ReadonlyArray<BrokerUser>
   /** Keyed by user. */
   readonly passwords: ReadonlyMap<string, string>
-  /** Of the disk below the folder; undefined where it does not say. */
+  /** Of the disk below the folder; undefined if unknown. */
   readonly freeBytes: number | undefined
 }
 
@@ -71,8 +71,8 @@ export const serverNameOf = (folder: string): string =>
 const roomBytes = 8 * 1_024 ** 3
 
 /**
- * Three quarters of the free disk, as the server itself would take, and no less than the streams reserve: a reserved byte
- * takes no room before it is used.
+ * Three quarters of the free disk, as the server itself would take, and no less than the streams reserve: a reserved
+ * byte takes no room before it is used.
  */
 export const fileStoreMax = (freeBytes = 0): number =>
   Math.max(

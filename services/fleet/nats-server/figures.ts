@@ -1,6 +1,7 @@
 /**
  * The figures of the embedded nats-server, read from its monitoring port and named as prometheus-nats-exporter names
- * them, so that boards and alerts are the same on one machine and on a cluster. Only those that a board or an alert uses.
+ * them, so that dashboards and alerts are the same on one machine and on a cluster. Only those that a dashboard or an
+ * alert uses.
  */
 import { readdir, readFile, rm } from "node:fs/promises"
 import { join } from "node:path"
@@ -87,7 +88,7 @@ export const brokerFigures = (varzText: string, jszText: string): string => {
 const Ports = Schema.fromJsonString(Schema.Struct({ monitoring: Schema.Array(Schema.String) }))
 const decodePorts = Schema.decodeUnknownOption(Ports)
 
-/** A server that was killed leaves its note behind. */
+/** A killed server leaves its note behind. */
 export const dropOldNotes = (folder: string) =>
   Effect.ignore(
     Effect.tryPromise(async () => {
@@ -96,7 +97,7 @@ export const dropOldNotes = (folder: string) =>
     })
   )
 
-/** Where the server of this folder and pid is watched: it notes the port in a file. */
+/** The monitoring address of the server of this folder and pid: it notes the port in a file. */
 const monitoringOf = Effect.fnUntraced(function* (folder: string, pid: number) {
   const noted = yield* Effect.tryPromise(async () => {
     const name = (await readdir(folder)).find((file) => file.endsWith(`_${pid}.ports`))
@@ -108,7 +109,7 @@ const monitoringOf = Effect.fnUntraced(function* (folder: string, pid: number) {
 const Healthz = Schema.fromJsonString(Schema.Struct({ error: Schema.optionalKey(Schema.String) }))
 const decodeHealthz = Schema.decodeUnknownOption(Healthz)
 
-/** What the server of this folder and pid finds wrong with itself, such as a stream's write error. */
+/** The trouble that the server of this folder and pid reports, such as a stream's write error. */
 export const troubleOf = Effect.fnUntraced(function* (folder: string, pid: number) {
   const address = yield* monitoringOf(folder, pid)
   if (address === undefined) return undefined
@@ -116,7 +117,7 @@ export const troubleOf = Effect.fnUntraced(function* (folder: string, pid: numbe
   return Option.getOrUndefined(Option.flatMap(answer, ({ text }) => decodeHealthz(text)))?.error
 })
 
-/** Of the server of this folder and pid; empty while it does not answer. */
+/** From the server of this folder and pid; empty while it does not answer. */
 export const figuresOf = Effect.fnUntraced(function* (folder: string, pid: number) {
   const address = yield* monitoringOf(folder, pid)
   if (address === undefined) return ""

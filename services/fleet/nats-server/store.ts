@@ -1,7 +1,7 @@
 /**
  * Where the server keeps its streams, and the move from the store of releases before accounts: there every user was in
- * the server's default account `$G`, here the streams are those of the account FLEET. One rename each way. A file takes
- * the place of the old folder, so that an older release does not start with nothing: it fails and names the file.
+ * the server's default account `$G`; now the streams belong to the account FLEET. One rename each way. A file takes the
+ * place of the old folder, so that an older release does not start empty: it fails and names the file.
  */
 import { lstat, mkdir, rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -23,7 +23,7 @@ const notice = `The streams of this broker lie in ../store, in accounts that rel
 Before you go back to one: ./starling broker before-rollback
 `
 
-/** Moves what an older release stored, and keeps older releases out. A move that was broken off goes on. */
+/** Moves what an older release stored, and keeps older releases out. An interrupted move is continued. */
 export const moveStore = (data: string): Effect.Effect<void> =>
   Effect.promise(async () => {
     const { before, streams, unnamed, named } = places(data)
@@ -34,7 +34,7 @@ export const moveStore = (data: string): Effect.Effect<void> =>
     if ((await kindOf(before)) === "nothing") await writeFile(before, notice)
   })
 
-/** The way back, for a server that is stopped. */
+/** The way back, for a stopped server. */
 export const moveStoreBack = (data: string): Effect.Effect<void> =>
   Effect.promise(async () => {
     const { before, streams, unnamed, named } = places(data)
