@@ -1,6 +1,6 @@
 /**
- * Verifies a webhook by the headers of Standard Webhooks. Needs only Web Crypto, which Node, Deno, Bun, browsers and
- * workers have; compares in constant time.
+ * Verifies a webhook by the headers of Standard Webhooks. Needs Web Crypto alone, which Node, Deno, Bun, browsers and
+ * workers have; it compares in constant time.
  */
 
 const toleranceSeconds = 300
@@ -15,9 +15,9 @@ export type WebhookHeaders =
   | { readonly get: (name: string) => string | null }
 
 /**
- * True when the body, exactly as received, comes from a holder of the secret and was sent within five minutes of
- * `nowSeconds` (epoch). Always false for a secret that is not a key: `whsec_` without 24 to 64 bytes in base64 after
- * it, or a text of fewer than 16 bytes.
+ * True when the body, exactly as it came, is from who holds the secret and was sent within five minutes of `nowSeconds`
+ * (epoch). Nothing is, by a secret that is no key: `whsec_` without 24 to 64 bytes in base64 after it, or a text of fewer
+ * than 16 bytes.
  */
 export const verify = async (
   secret: string,
@@ -32,7 +32,7 @@ export const verify = async (
   if (bytes === undefined) return false
   const key = await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["verify"])
   const signed = await new Blob([`${id}.${timestamp}.`, copyOf(body)]).arrayBuffer()
-  // While a secret is rotated the header holds a signature by each, separated by a space.
+  // While a secret is rotated the header holds a signature by each, with a space between them.
   for (const one of headerOf(headers, "webhook-signature").split(" ").slice(0, signaturesMax)) {
     const given = one.startsWith("v1,") ? fromBase64(one.slice(3)) : undefined
     if (given !== undefined && (await crypto.subtle.verify("HMAC", key, given, signed))) return true
