@@ -1,4 +1,4 @@
-/** The broker: a backup of its streams, and making one ready that `up` does not start, its users and its streams. */
+/** The broker: a backup of its streams, and preparing one that `up` does not start: its users and its streams. */
 import { existsSync } from "node:fs"
 import { chmod, mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -14,9 +14,9 @@ import { CommandRefused, fileOf, note, print } from "./console.ts"
 import { writeOut } from "./screen.ts"
 
 /**
- * Writes the users' files, and makes `<folder>/data`, the server's, fit its accounts. `<folder>/broker` belongs to the server: `users.conf`, and the passwords, kept from start to
- * start. `<folder>/users/<user>` belongs to each user: the one file in it is readable by others, since only that user's
- * container is given the folder.
+ * Writes the users' files, and adapts the server's `<folder>/data` to its accounts. `<folder>/broker` belongs to the
+ * server: `users.conf`, and the passwords, kept from start to start. `<folder>/users/<user>` belongs to each user: the
+ * one file in it is readable by others, because only that user's container is given the folder.
  */
 export const writeUsers = Effect.fnUntraced(function* (folder: string) {
   const server = join(folder, "broker")
@@ -39,11 +39,11 @@ const giveOut = async (folder: string, user: string, password: string) => {
 }
 
 interface StreamsOrder {
-  /** Over how many streams deliveries are spread. */
+  /** The number of streams that deliveries are spread over. */
   readonly lanes: number
-  /** Goes on, and makes again what goes. */
+  /** Keeps running, and recreates what disappears. */
   readonly keep: boolean
-  /** Streams that replaced lost ones are no finding any more. */
+  /** Streams that replaced lost ones stop counting as findings. */
   readonly acceptLosses: boolean
 }
 
@@ -60,14 +60,14 @@ export const makeStreams = Effect.fnUntraced(function* ({ lanes, keep, acceptLos
 
 interface BackupOrder {
   readonly action: "save" | "restore"
-  /** A path from the user's own folder. */
+  /** A path relative to the user's own folder. */
   readonly folder: string
   readonly streams: ReadonlyArray<string>
   readonly json: boolean
   readonly nats: string | undefined
 }
 
-/** On the broker that is named, or of the fleet of this home. One that does not run is started for the time. */
+/** Of the named broker, or that of this home's fleet. One that is not running is started temporarily. */
 export const backup = Effect.fnUntraced(function* (order: BackupOrder) {
   const { action, nats } = order
   const place = yield* fileOf(order.folder)

@@ -1,7 +1,7 @@
 /**
  * How a command reaches the broker of a fleet: which broker, and as which user. An explicit address comes first:
- * --nats, NATS_URL, BUS_URL. Then the fleet that runs in this home, as its operator. Then the file of STARLING_CONFIG:
- * so a command in a pod is the pod's user.
+ * --nats, NATS_URL, BUS_URL. Then the running fleet of this home, as its operator. Then the file of STARLING_CONFIG: so
+ * a command in a pod is the pod's user.
  *
  * A missing permission on the broker, in the words of the topology, and the users that have it. Pure.
  */
@@ -28,7 +28,7 @@ import { CommandRefused, noFleet } from "./console.ts"
 interface BusOptions {
   /** The command's user on the broker of this home, or of BUS_PASSWORDS_FOLDER; by default the operator. */
   readonly keptUser?: string
-  /** For a command that may start before its broker; others fail at once without one. */
+  /** For a command that can start before its broker; others fail at once without one. */
   readonly waitsForServer?: boolean
 }
 
@@ -51,13 +51,13 @@ export const busOf = (
       return busServices.pipe(
         Layer.provideMerge(nats),
         Layer.provideMerge(Metrics.layerTest),
-        // Outside any job: a command has no part in the messages between roles.
+        // Outside any job: a command takes no part in the messages between roles.
         Layer.provide(Layer.succeed(Role, "operator"))
       )
     })
   )
 
-/** The broker's own error says only that it refuses. */
+/** The broker's own error only says that it refuses. */
 const notLetIn = (
   error: BusError,
   url: string,
@@ -77,7 +77,7 @@ interface Who {
 
 interface BrokerLogin extends Who {
   readonly url: string
-  /** It is the broker of the fleet that runs in this home. */
+  /** Whether it is the broker of this home's running fleet. */
   readonly isHome: boolean
   readonly tls: BrokerTls
 }
@@ -98,14 +98,15 @@ export const brokerLogin = Effect.fnUntraced(function* (named: string | undefine
   return { url, tls, isHome, ...who } satisfies BrokerLogin
 })
 
-/** What the broker calls who runs a command. */
+/** The broker's name for the user that runs a command. */
 export const brokerUserOf = Effect.fnUntraced(function* (named: string | undefined, keptUser = operatorUser) {
   const { user, credentials } = yield* brokerLogin(named, keptUser)
   return user ?? (credentials === undefined ? "no user" : "user of the credentials")
 })
 
 /**
- * Reads one section, since a fault elsewhere in the file does not concern a command. The environment overrides the file.
+ * Reads one section, because a fault elsewhere in the file does not concern a command. The environment overrides the
+ * file.
  */
 const settingsOf = Effect.fnUntraced(function* <S extends "Bus" | "Fleet">(name: S, more: Json = {}) {
   const { configPath, isConfigNamed } = yield* readSettings
@@ -120,7 +121,7 @@ const settingsOf = Effect.fnUntraced(function* <S extends "Bus" | "Fleet">(name:
   return { section: decoded.success[name], given }
 })
 
-/** The workspace whose tokens may reach the whole fleet. */
+/** The workspace whose tokens can reach the entire fleet. */
 export const fleetWorkspaceOf = Effect.map(settingsOf("Fleet"), ({ section }) => section.Workspace)
 
 const busSettings = Effect.gen(function* () {
@@ -148,19 +149,19 @@ const whoIn = Effect.fnUntraced(function* (bus: ConfigurationFile["Bus"], keptUs
   return bus.User === undefined ? undefined : own
 })
 
-/** The wanted user of a folder, or the only one whose password is there, as in a role's container. */
+/** The wanted user of a folder, or the only one with a password there, as in a role's container. */
 const keptIn = Effect.fnUntraced(function* (folder: string, wanted: string): Effect.fn.Return<Who> {
   const names = yield* Effect.tryPromise(() => readdir(folder)).pipe(Effect.orElseSucceed((): Array<string> => []))
   const [only, ...others] = names
   const user = names.includes(wanted) || only === undefined || others.length > 0 ? wanted : only
   const password = yield* readPassword(folder, user)
-  // A fleet of an older release, whose broker knows no users, has left none.
+  // A fleet of an older release, whose broker has no users, has left none.
   return password === undefined ? {} : { user, password: Redacted.make(password) }
 })
 
 const Ready = Schema.fromJsonString(Schema.Struct({ nats: Schema.String }))
 
-/** The broker of the fleet that runs in a home. */
+/** The broker of the running fleet of a home. */
 const homeUrl = Effect.fnUntraced(function* (home: string): Effect.fn.Return<string, CommandRefused> {
   const path = `${home}/ready.json`
   const refused = (reason: string) => () => noFleet(reason)
@@ -170,7 +171,7 @@ const homeUrl = Effect.fnUntraced(function* (home: string): Effect.fn.Return<str
   const { nats } = yield* Schema.decodeEffect(Ready)(text).pipe(
     Effect.mapError(refused(`${path} cannot be read; start the fleet again with ./starling up`))
   )
-  // A stranger on the port of a fleet that is gone must not get a password.
+  // An unknown program on the port of a fleet that is gone must not get a password.
   if (!(yield* isFleetIn(home))) return yield* refused(`no fleet runs in ${home} now; start it with ./starling up`)()
   return nats
 })

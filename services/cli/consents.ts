@@ -1,5 +1,5 @@
 /**
- * Lists the consents to voice cloning, including those of deleted voices, for an operator who must answer for them. A
+ * Lists the consents to voice cloning, including those of deleted voices, for an operator who must account for them. A
  * recording is written to a file of its own.
  */
 import { createWriteStream } from "node:fs"
@@ -32,7 +32,7 @@ const list = Effect.fnUntraced(function* (workspace: string | undefined, isJson:
     (sum) => sum + 1
   )
   const place = workspace === undefined ? "" : ` in the workspace ${workspace}`
-  // On standard error, so that a program that reads the output sees no line.
+  // On standard error, so that a program that reads the output is not disturbed.
   if (count === 0) yield* note(`starling: there is no consent${place}`)
 })
 
@@ -46,7 +46,7 @@ const save = Effect.fnUntraced(function* (id: string, workspace: string | undefi
   }
   const path = yield* fileOf(out)
   const file = NodeSink.fromWritable({
-    // A new file, readable by its owner alone; an existing one is never overwritten.
+    // A new file, readable only by its owner; an existing one is never overwritten.
     evaluate: () => createWriteStream(path, { flags: "wx", mode: 0o600 }),
     onError: (cause) => new CommandRefused({ reason: `cannot write ${out}: ${faultOfFile(cause)}` })
   })
@@ -61,6 +61,6 @@ const lineOf = ({ voiceId, workspace, fullName, givenAt, voiceDeletedAt, method 
     givenAt,
     method._tag === "Verified" ? `verified (${method.evidence.speakerStrength})` : `declared (${method.email})`,
     voiceDeletedAt === null ? "voice in use" : `voice deleted ${voiceDeletedAt}`,
-    // Last, for it may contain anything but a line's end.
+    // Last, because it can contain anything but a line end.
     fullName
   ].join("  ")

@@ -1,7 +1,7 @@
 /**
  * The console of a command: its output, its refusals, and the environment and logs that its body uses.
  *
- * Files that commands name. Their paths start at the user's own folder; the launcher changes to its own, and passes on
+ * Files named by commands. Their paths start at the user's own folder; the launcher changes to its own, and passes on
  * the user's.
  */
 import { createReadStream } from "node:fs"
@@ -38,7 +38,7 @@ export const noFleet = (reason: string) => new CommandRefused({ reason, exitCode
 
 export const print = (line: string) => Effect.sync(() => writeOut(`${line}\n`))
 
-/** On standard error, so that a program that reads the output sees none of this. */
+/** On standard error, so that a program that reads the output is not disturbed. */
 export const note = (line: string) => Effect.sync(() => writeError(`${line}\n`))
 
 /** Rows below their headings, each column as wide as its widest cell. Pure. */
@@ -73,7 +73,7 @@ interface BoundedText {
   /** Or `-` for standard input. */
   readonly file: string
   readonly bytesMax: number
-  /** What is said of a text that is longer, behind its name. */
+  /** The message for a longer text, after its name. */
   readonly tooLong: string
 }
 
@@ -92,7 +92,7 @@ export const textWithin = Effect.fnUntraced(function* ({ file, bytesMax, tooLong
   })
 })
 
-/** All of them, or some more than the limit. */
+/** All bytes, or slightly more than the limit. */
 const bytesOf = async (source: AsyncIterable<Uint8Array>, bytesMax: number) => {
   const parts: Array<Uint8Array> = []
   let length = 0
@@ -113,7 +113,7 @@ export const textIn = Effect.fnUntraced(function* (file: string) {
   })
 })
 
-/** The text of a file without its line's end. A secret is never an argument: others see those. */
+/** The text of a file without its trailing newline. A secret is never an argument, because others can see those. */
 export const secretIn = (file: string) => Effect.map(textIn(file), (text) => text.trimEnd())
 
 // The largest message of the bus is 1 MiB.

@@ -1,6 +1,6 @@
 /**
- * Says what is wrong, why, and what mends it: of a running fleet by its console and its processes, or of a cluster
- * before the fleet is applied to it, whose checks are in deploy/doctor. Changes nothing.
+ * Reports what is wrong, why, and how to fix it: for a running fleet from its console and its processes, or for a
+ * cluster before the fleet is applied to it, whose checks are in deploy/doctor. Changes nothing.
  */
 import { Clock, Effect } from "effect"
 import { examine, isIll, report } from "#deploy/doctor"
@@ -15,10 +15,10 @@ import { writeOut } from "./screen.ts"
 
 interface Examined extends OnConsole {
   readonly kubernetes: boolean
-  /** A path from the user's own folder. */
+  /** A path relative to the user's own folder. */
   readonly overlay: string | undefined
   readonly context: string | undefined
-  /** Where processes of a fleet elsewhere show their readiness. */
+  /** The readiness addresses of processes of a remote fleet. */
   readonly metrics: ReadonlyArray<string>
   readonly json: boolean
 }
@@ -48,7 +48,7 @@ const examineFleet = Effect.fnUntraced(function* ({ url, metrics, json }: Examin
   if (wrong > 0) return yield* new CommandRefused({ reason: `${wrong} to mend` })
 })
 
-/** Undefined for a console elsewhere, where nobody named the processes. */
+/** Undefined for a remote console without named processes. */
 const processesOf = Effect.fnUntraced(function* ({ url, metrics }: Pick<Examined, "url" | "metrics">) {
   const isElsewhere = (url ?? (yield* Environment)[addressVariable] ?? "") !== ""
   if (isElsewhere && metrics.length === 0) return undefined
@@ -61,9 +61,9 @@ const processesOf = Effect.fnUntraced(function* ({ url, metrics }: Pick<Examined
   )
 })
 
-// The configuration file and the bucket hold no more together.
+// The configuration file and the bucket together hold no more.
 const endpointPagesMax = 100
-// Each is asked for alone, which costs the broker a few requests.
+// Each is requested separately, which costs the broker a few requests.
 const endpointsLookedAtMax = 50
 
 const seenByConsole = (client: Client) =>
@@ -76,7 +76,7 @@ const seenByConsole = (client: Client) =>
     return { endpoints: yield* endpointsOf(client), abandoned, rejected, streams, books, losses: lossesIn(sold) }
   })
 
-// A thousand models have some 20,000 settings.
+// A thousand models have about 20,000 settings.
 const settingPagesMax = 200
 
 const settingsOf = Effect.fnUntraced(function* (client: Client, section: string) {
@@ -92,7 +92,7 @@ const settingsOf = Effect.fnUntraced(function* (client: Client, section: string)
   return all
 })
 
-/** All endpoints; those with the largest backlogs as they are shown alone, with the age of what waits. */
+/** All endpoints; those with the largest backlogs as shown separately, with the age of their backlog. */
 const endpointsOf = Effect.fnUntraced(function* (client: Client) {
   const all: Array<EndpointView> = []
   let cursor: string | null = ""
@@ -113,7 +113,7 @@ const endpointsOf = Effect.fnUntraced(function* (client: Client) {
 })
 
 const examineCluster = Effect.fnUntraced(function* ({ overlay, context, json }: Examined) {
-  // The default lies beside the launcher, which changes to its own folder.
+  // The default is beside the launcher, which changes to its own folder.
   const folder = overlay === undefined ? "deploy/k8s/overlays/prod" : yield* fileOf(overlay)
   const print = (line: string) => writeOut(`${line}\n`)
   const code = yield* examine({ overlay: folder, context, isJson: json, print })

@@ -10,7 +10,7 @@ import { helpText, interpret } from "./run.ts"
 import { starlingWith } from "./run.ts"
 import { operatorsFor } from "./operators.ts"
 
-/** The documents of the contracts and the roles, the page of commands, and those of code to copy. */
+/** The documents of the contracts and the roles, the page of commands, and those with code to copy. */
 export const allDocuments = Effect.suspend(() =>
   Effect.map(Effect.all([commandsPage, verifyingPage, payingPage]), (pages) => [...generatedDocuments(), ...pages])
 )
@@ -32,7 +32,7 @@ export const writeDocuments: Effect.Effect<void, unknown> = Effect.gen(function*
 
 export const printTopology = print(topologyDocument(topology))
 
-/** The whole tree. */
+/** The complete tree. */
 export const starling = starlingWith(await operatorsFor(() => true))
 
 /** Each command's path: `["token", "make"]`. */
@@ -71,7 +71,7 @@ const commandsPage = Effect.gen(function* () {
 
 const fenced = (text: string, language = "text") => `\`\`\`${language}\n${text.trim()}\n\`\`\``
 
-/** The code by which receivers verify webhooks, as it stands in its files; a test runs each. */
+/** The code by which receivers verify webhooks, copied from its files; a test runs each. */
 export const verifyingFiles = [
   { language: "TypeScript", fence: "ts", path: "libs/webhooks/contract/signature.ts" },
   { language: "Python", fence: "python", path: "dev/examples/verify/verify.py" },
@@ -81,7 +81,7 @@ export const verifyingFiles = [
   { language: "PHP", fence: "php", path: "dev/examples/verify/verify.php" }
 ] as const
 
-/** A page of files as they stand, each below its title. */
+/** A page of unmodified files, each below its title. */
 const pageOfFiles = (
   page: { readonly path: string; readonly head: string },
   files: ReadonlyArray<{ readonly title: string; readonly fence: string; readonly path: string }>
@@ -117,7 +117,7 @@ A secret that begins with \`whsec_\` is the base64 of a key of 24 to 64 bytes; a
 anything else, such as \`v1,whsec_\` or a base64 with a line break, nothing verifies: it is no key, or one that can be guessed. Verify
 before you parse, and answer 2xx only to what verifies.`
 
-/** Clients that pay by x402, as they stand in their files; a test runs each. */
+/** Clients that pay by x402, copied from their files; a test runs each. */
 export const payingFiles = [
   { title: "openai", fence: "ts", path: "dev/examples/pay/openai.ts" },
   { title: "@anthropic-ai/sdk", fence: "ts", path: "dev/examples/pay/anthropic.ts" },
@@ -134,7 +134,7 @@ const payingPage = Effect.flatMap(
   }
 )
 
-/** The clients and what pays, as they are tested here. */
+/** The clients and payment packages, as tested here. */
 const payingPackages = [
   "openai",
   "@anthropic-ai/sdk",

@@ -1,5 +1,6 @@
 /**
- * The faults of a command line, as lines for its author: what is wrong, what may be meant, where to read on. Pure.
+ * The faults of a command line, as lines for its author: what is wrong, what was probably meant, where to read more.
+ * Pure.
  *
  * Suggestions for a name that does not exist. Pure.
  */
@@ -67,12 +68,12 @@ const optionsIn = ({ flags, globalFlags = [] }: HelpDoc.HelpDoc) =>
   [...flags, ...globalFlags].flatMap(({ name, aliases }) => [`--${name}`, ...aliases])
 
 const namesMax = 3
-// A shorter part occurs in too many names to tell which one was meant.
+// A shorter part occurs in too many names to suggest one.
 const partCharactersMin = 4
-// The longest name that is compared letter by letter; in a longer one a letter or two are no typical mistake.
+// The longest name compared letter by letter; in a longer one a letter or two are not a typical mistake.
 const charactersMax = 100
 
-/** Up to three names, the nearest first; none when nothing is near. */
+/** Up to three names, nearest first; none when nothing is near. */
 export const nearNames = (name: string, known: Iterable<string>): ReadonlyArray<string> => {
   if (name.length > charactersMax) return []
   const wrongMax = Math.max(1, Math.floor(name.length / 4))
@@ -81,7 +82,7 @@ export const nearNames = (name: string, known: Iterable<string>): ReadonlyArray<
     .map((other) => ({ other, wrong: editsBetween(name.toLowerCase(), other.toLowerCase()) }))
     .filter(({ other, wrong }) => wrong <= wrongMax || isPart(other))
     .toSorted((left, right) => left.wrong - right.wrong)
-  // When one name is a mere slip of a letter away, names farther off were not meant.
+  // When one name is a single typo away, more distant names were not meant.
   const [best] = near
   const farthest = best !== undefined && best.wrong <= wrongMax ? best.wrong + 1 : Infinity
   return near

@@ -1,6 +1,6 @@
 /**
- * What commands share: flags in the few shapes that they have, and how a command gets its body. Its code is loaded when
- * it runs, so that help, completions and other commands need not wait for it.
+ * Common parts of commands: flags in their few shapes, and how a command gets its body. Its code is loaded when it
+ * runs, so that help, completions and other commands need not wait for it.
  */
 import { Argument, Flag } from "effect/cli"
 import * as Option from "effect/Option"
@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import type { Forbidden } from "#bus"
 import type { CommandRefused } from "./console.ts"
 
-/** A flag that is given or not. It takes no value, so the next word is never consumed. */
+/** A flag without a value, so the next word is never consumed. */
 export const toggle = (name: string, description: string) =>
   Flag.Boolean(name).pipe(
     Flag.withOptionalValue("true"),
@@ -17,19 +17,19 @@ export const toggle = (name: string, description: string) =>
     Flag.withDefault(false)
   )
 
-/** A text, or undefined when it is not given. */
+/** A text; undefined if not given. */
 export const text = (name: string, metavar: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), orUndefined)
 
-/** A text that may be given more than once. */
+/** A repeatable text. */
 export const texts = (name: string, metavar: string, description: string) =>
   Flag.String(name).pipe(Flag.withMetavar(metavar), Flag.withDescription(description), Flag.atLeast(0))
 
-/** A file, which shells complete: a path from the user's own folder, or `-`. */
+/** A file, which shells complete: a path relative to the user's own folder, or `-`. */
 export const file = (name: string, description: string) =>
   Flag.File(name).pipe(Flag.withMetavar("FILE"), Flag.withDescription(description), orUndefined)
 
-/** One of a few words, or undefined when none is given. */
+/** One of a few words; undefined if not given. */
 export const choice = <const Words extends ReadonlyArray<string>>(name: string, words: Words, description: string) =>
   Flag.Literals(name, words).pipe(Flag.withDescription(description), orUndefined)
 
@@ -49,7 +49,7 @@ export const wholeNumber = (
   )
 }
 
-/** A number within bounds, or undefined when it is not given. */
+/** A number within bounds; undefined if not given. */
 export const decimal = (
   name: string,
   { min, max, description }: { readonly min: number; readonly max: number; readonly description: string }
@@ -80,7 +80,7 @@ export const optional = (argument: Argument.Argument<string>) =>
 
 export const words = (name: string, description: string) => Argument.variadic(word(name, description))
 
-// Of the commands on the console.
+// For commands that call the console.
 
 export const url = text(
   "url",
@@ -141,7 +141,7 @@ const explained = <E>(error: E): Effect.Effect<never, E | CommandRefused> => {
 
 export const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
 
-/** For a program that runs until it is stopped: it handles signals and the end of the process itself. */
+/** For a program that runs until stopped: it handles signals and the end of the process itself. */
 export const becoming = <Body>(load: () => Promise<Body>, run: (body: Body) => void): Effect.Effect<never> =>
   Effect.gen(function* () {
     const body = yield* Effect.promise(load)

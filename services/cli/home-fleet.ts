@@ -1,7 +1,7 @@
 /**
- * The fleet that runs in this home, by its `ready.json`, and the errors of a call to it.
+ * The running fleet of this home, by its `ready.json`, and the errors of a call to it.
  *
- * Where the processes show themselves: at the given addresses, otherwise those of the fleet in this home.
+ * The metrics addresses of the processes: the given ones, otherwise those of this home's fleet.
  */
 import { readFile } from "node:fs/promises"
 import { Effect, Schema } from "effect"
@@ -34,12 +34,14 @@ export const brokenOff = (cause: unknown) => {
   return new CommandRefused({ reason: `the fleet broke off: ${detail}` })
 }
 
-/** An API's message, cut to one line of a terminal. */
+/** An API's message, truncated to one line of a terminal. */
 export const oneLine = (text: string) => text.replaceAll(/\s+/gu, " ").trim().slice(0, 500)
 
 const Ready = Schema.Struct({ metrics: Schema.String })
 
-/** The addresses of a fleet's home, found again before each reading, for a restarted process listens elsewhere. */
+/**
+ * The addresses of a home's fleet, looked up again before each reading, because a restarted process listens elsewhere.
+ */
 export const findTargets = Effect.fnUntraced(function* (given: ReadonlyArray<string>) {
   if (given.length > 0) return yield* targetsOf(given)
   const { home } = yield* readSettings

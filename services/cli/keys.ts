@@ -1,7 +1,7 @@
 /**
  * Makes, imports and inspects keystores: files with a settler's key, encrypted by a password. Neither the password nor
- * the key is ever an argument, for other users of a machine see those of its programs. The address is alone on standard
- * output; the rest goes to standard error.
+ * the key is ever an argument, because other users of a machine see those of its programs. The address is alone on
+ * standard output; the rest goes to standard error.
  */
 import { randomBytes } from "node:crypto"
 import { writeFile } from "node:fs/promises"
@@ -31,7 +31,7 @@ export const newKeystore = Effect.fnUntraced(function* ({ file, passwordFile }: 
   yield* keep(file, newKey(), password)
 })
 
-/** A key that is there already, in a new file. */
+/** An existing key, in a new file. */
 export const importKey = Effect.fnUntraced(function* ({
   file,
   passwordFile,
@@ -45,7 +45,7 @@ export const importKey = Effect.fnUntraced(function* ({
   yield* keep(file, Redacted.value(key.success.secret), yield* neededPassword(passwordFile))
 })
 
-/** The address of a file; by its password it is sure, without it is what the file says. */
+/** The address of a file; verified with its password, otherwise only as the file claims. */
 export const keystoreAddress = Effect.fnUntraced(function* ({ file, passwordFile }: Order) {
   const refused = (fault: KeystoreFault) => new CommandRefused({ reason: `${file}: ${fault.message}` })
   const keystore = yield* Effect.mapError(Effect.fromResult(readKeystore(yield* textIn(file))), refused)
@@ -70,7 +70,7 @@ const keep = Effect.fnUntraced(function* (file: string, key: Uint8Array, passwor
     ({ message }) => new CommandRefused({ reason: message })
   )
   yield* Effect.tryPromise({
-    // A file that is there may hold the only copy of a key.
+    // An existing file can hold the only copy of a key.
     try: () => writeFile(path, text, { mode: 0o600, flag: "wx" }),
     catch: (cause) => new CommandRefused({ reason: `${file} cannot be written: ${faultOfFile(cause)}` })
   })
@@ -78,7 +78,7 @@ const keep = Effect.fnUntraced(function* (file: string, key: Uint8Array, passwor
   yield* note(`${file}: the key, encrypted by the password. Keep a copy of both, apart: nobody can make them again.`)
 })
 
-/** Nearly every 32 bytes are a key. */
+/** Nearly all 32-byte values are keys. */
 const newKey = (): Uint8Array => {
   const key = randomBytes(32)
   return evmAddressOfKey(key) === undefined ? newKey() : key

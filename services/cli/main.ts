@@ -11,7 +11,7 @@ else {
   runCommandLine(asked(first, rest), manifest.version)
 }
 
-/** `help`, or no word at all, asks for help; `help token` asks for the help of a command. */
+/** `help`, or no word at all, requests help; `help token` requests the help of a command. */
 function asked(name: string | undefined, more: ReadonlyArray<string>): ReadonlyArray<string> {
   if (name === undefined) return ["--help"]
   return name === "help" ? [...more, "--help"] : [name, ...more]

@@ -1,6 +1,6 @@
 /**
- * The commands that are derived from the console's contract, with their lines in the help. Each is loaded only where it is
- * asked for: the contract costs 50 ms and 18 MB, which other commands and roles do without.
+ * The commands derived from the console's contract, with their lines in the help. Each is loaded only when requested:
+ * the contract costs 50 ms and 18 MB, which other commands and roles avoid.
  */
 import { Command } from "effect/cli"
 
@@ -54,7 +54,7 @@ const operators = {
 export type OperatorsCommand = keyof typeof operators
 export type OperatorsCommands = Readonly<Record<OperatorsCommand, Command.Command.Any>>
 
-/** Those that a command line names with all that they can, the others with their line in the help. */
+/** Commands named on the command line come complete, the others only with their line in the help. */
 export const operatorsFor = async (isNamed: (name: string) => boolean): Promise<OperatorsCommands> => {
   const commands = Object.entries(operators).map(async ([name, { line, load }]) => {
     const command: Command.Command.Any = isNamed(name) ? await load() : Command.make(name)

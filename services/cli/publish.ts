@@ -1,7 +1,7 @@
 /**
  * Publishes an event, or a report, as an internal service or a runner would. An envelope comes from a file, from
- * standard input or from the catalogue's example, over which a file's fields lie; a missing head (version, name, time) is filled in. It is checked
- * before it is sent, and every fault is named.
+ * standard input or from the catalogue's example, which a file's fields override; a missing head (version, name, time)
+ * is filled in. It is checked before it is sent, and every fault is reported.
  */
 import { Effect, Result } from "effect"
 import { Publisher } from "#bus"
@@ -102,7 +102,7 @@ export const publishReport = Effect.fnUntraced(function* (order: ReportOrder) {
       reason: `that report is of ${String(given["kind"])}, nothing was sent as ${kind}`
     })
   }
-  // With a given id the report is one report, however often it is sent; otherwise each is another.
+  // With a given id the report is one report, however often it is sent; otherwise each is a new one.
   const report = (): Fields => ({ ...head(kind), ...given })
   const decoded = decodeReport(kind, report())
   if (Result.isFailure(decoded) && !unchecked) {
@@ -131,7 +131,7 @@ const fieldsOf = Effect.fnUntraced(function* (kind: string, { file, example }: R
   if (file === undefined && !example) {
     return yield* new CommandRefused({ reason: "what to publish? name a --file, or use --example" })
   }
-  // The example's head is always the same: sent twice, the report would count as a repetition.
+  // The example's head is constant: sent twice, the report would count as a repetition.
   const { reportId: _id, atMs: _at, ...made } = (example ? exampleReport(kind) : undefined) ?? ({} as Fields)
   const read: Fields = file === undefined ? {} : yield* readJsonObject(file)
   return overlaid(made as Fields, read)

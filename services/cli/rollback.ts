@@ -1,6 +1,6 @@
 /**
- * What a broker needs before a release without accounts takes it over again. That release looks for its place in LOG
- * among the events, refuses an event whose subject names its publisher, and knows the store of one account alone. The
+ * Prepares a broker for being taken over again by a release without accounts. That release keeps its LOG position among
+ * the events, refuses an event whose subject names its publisher, and knows only a store with a single account. The
  * next upgrade needs nothing: of two cursors the further one counts.
  */
 import { Effect, Layer, Option, Redacted, Result, Stream } from "effect"
@@ -18,7 +18,7 @@ import { CommandRefused, fileOf, print } from "./console.ts"
 
 interface RollbackOrder {
   readonly nats: string | undefined
-  /** The data of a stopped server that is not this home's. */
+  /** The data of a stopped server outside this home. */
   readonly store: string | undefined
 }
 
@@ -60,7 +60,7 @@ const busAlone = Layer.unwrap(
   )
 )
 
-/** On a broker whose roles are stopped. A second run does nothing more. */
+/** On a broker whose roles are stopped. A second run changes nothing more. */
 const handBack = Effect.gen(function* () {
   yield* closeToServices
   const position = yield* cursorBack
@@ -71,8 +71,8 @@ const handBack = Effect.gen(function* () {
 })
 
 /**
- * The broker runs on until it is stopped, and services with it: what they published after the renaming would have a
- * subject that the earlier release refuses. They are told of no storing instead, and publish again. The streams of either
+ * The broker runs until it is stopped, and services with it: events published after the renaming would have a subject
+ * that the earlier release refuses. Their publishes fail as not stored instead, and they retry. The streams of either
  * release open EVENTS again.
  */
 const closeToServices = Effect.gen(function* () {
@@ -97,8 +97,8 @@ const cursorBack = Effect.gen(function* () {
 })
 
 /**
- * Events from outside that an endpoint may still need get the subject of their name. An endpoint that had one already
- * gets it once more, which is rare: only a paused endpoint keeps the others waiting.
+ * Events from outside that an endpoint can still need are moved to the subject of their name. An endpoint that already
+ * had one gets it again, which is rare: only a paused endpoint keeps the others waiting.
  */
 const renameEvents = Effect.gen(function* () {
   const reader = yield* StreamReader
@@ -123,7 +123,7 @@ const rename = Effect.fnUntraced(function* ({ subject, sequence, data, header: v
   yield* (yield* StreamReader).remove("EVENTS", sequence)
 })
 
-/** The first event that any endpoint has not got yet, over all lanes. */
+/** The first event still missing from any endpoint, over all lanes. */
 const firstNeeded = Effect.gen(function* () {
   const { streams } = yield* readDeliveryLanes
   const places = yield* Effect.forEach(

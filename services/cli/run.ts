@@ -35,7 +35,10 @@ export const runCommandLine = (parameters: ReadonlyArray<string>, version: strin
   process.stdout.on("error", () => stop())
 }
 
-/** Ends once the readers of both outputs have what was written: a pipe takes 64 KiB at a time. A signal ends it at once. */
+/**
+ * Ends once the readers of both outputs have received everything: a pipe takes 64 KiB at a time. A signal ends it at
+ * once.
+ */
 const endWith = (code: number) => {
   for (const signal of signals) process.removeAllListeners(signal)
   process.stdout.write("", () => process.stderr.write("", () => process.exit(code)))
@@ -68,7 +71,7 @@ export const interpret = (
   ) as Effect.Effect<void, unknown>
 }
 
-// File names stay as written: a command resolves them from the user's folder, and `-` is no file.
+// File names stay as written: a command resolves them from the user's folder, and `-` is not a file.
 const surroundings = Layer.mergeAll(
   CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] }),
   FileSystem.layerNoop({ exists: () => Effect.succeed(false) }),
@@ -97,7 +100,7 @@ const onTerminal = (hasColors: boolean): CliOutput.Presenter => ({
 
 export const helpText = (doc: HelpDoc, hasColors: boolean): string => {
   const { formatHelpDoc } = CliOutput.defaultFormatter({ colors: hasColors, globalFlags: "summary" })
-  // Shows no value for a flag that is given or not.
+  // Shows no value for a flag without one.
   const flags = doc.flags.map((flag) => (flag.type === "[=boolean]" ? { ...flag, type: "boolean" } : flag))
   const inherited = doc.inheritedFlags?.map((flag) =>
     flag.type === "[=boolean]" ? { ...flag, type: "boolean" } : flag
@@ -108,7 +111,7 @@ export const helpText = (doc: HelpDoc, hasColors: boolean): string => {
 // The colours of the help are our own.
 const showHelp = (stream: NodeJS.WriteStream, text: string) => Effect.sync(() => void stream.write(`${text}\n`))
 
-/** Prints the reason, unless it was printed before, and returns the exit code. */
+/** Prints the reason, unless already printed, and returns the exit code. */
 const refuse = (cause: Cause.Cause<unknown>): number => {
   const found = Cause.findError(cause)
   const failure = Result.isSuccess(found) ? found.success : undefined

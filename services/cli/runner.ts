@@ -1,6 +1,6 @@
 /**
  * `./starling runner`: takes work items through their phases on real git repositories. On SIGTERM or Ctrl-C it hands
- * back the items in hand and ends with 0.
+ * back the items in progress and ends with 0.
  */
 import { Cause, Effect, Layer, Logger, References } from "effect"
 import { Environment, lineLogger } from "#runtime"

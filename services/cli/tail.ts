@@ -1,6 +1,6 @@
 /**
  * Shows events as they are published, or delivery attempts, until it is stopped. With `last` it shows the last N and
- * ends, unless it is to follow. As JSON each event or attempt is whole, in one line.
+ * ends, unless it is to follow. As JSON each complete event or attempt is one line.
  */
 import { Effect, Predicate, Result, Schedule, Stream } from "effect"
 import { jsonCodec, type SourceMessage, StreamReader } from "#bus"
@@ -42,7 +42,7 @@ export const tailed = (order: TailOrder) =>
     })
   )
 
-/** Goes on after the last message when the broker was away. */
+/** Resumes after the last message when the broker was away. */
 const followed = (stream: string, from: number) => {
   let next = from
   return Stream.unwrap(Effect.map(StreamReader, (reader) => Stream.suspend(() => reader.follow(stream, next)))).pipe(
@@ -53,7 +53,7 @@ const followed = (stream: string, from: number) => {
 
 const isAway = (error: unknown) => Predicate.isTagged(error, "BusUnavailable")
 
-/** Names are open: one that was ever published here counts as known, though no catalogue has it. */
+/** Names are open: one ever published here counts as known, even if it is in no catalogue. */
 const checkEventNames = Effect.fnUntraced(function* (entries: ReadonlyArray<string>) {
   const unknown = unknownFilterNames(entries)
   if (unknown.length === 0) return
@@ -70,7 +70,7 @@ const utf8 = new TextDecoder()
 const showEvent = (wants: (event: string) => boolean, isJson: boolean) => (message: SourceMessage) => {
   const event = storedEventName(message.subject)?.name
   if (event === undefined || !wants(event)) return []
-  // A publisher may have written it over several lines; between JSON tokens a line's end is only space.
+  // A publisher may have written it over several lines; between JSON tokens a line end is only whitespace.
   if (isJson) return [utf8.decode(message.data).replaceAll(/[\r\n]+/gu, " ")]
   return [printableLine(`${isoTime(message.storedAtMs)} ${message.sequence} ${event} ${message.data.length} bytes`)]
 }
@@ -91,13 +91,13 @@ const attemptLine = (attempt: Attempt) => {
   return `${attempt.startedAt} ${attempt.endpoint} ${attempt.event} attempt ${attempt.attempt} ${attempt.outcome} ${answer} ${attempt.durationMs} ms${next}`
 }
 
-// A few of the broker's pages at first; where matches are rare, larger windows cost fewer requests.
+// A few of the broker's pages at first; with rare matches, larger windows cost fewer requests.
 const windowMin = 1_024
 const windowMax = 65_536
 
 /**
- * The last messages that match, searched from the stream's end in windows that grow, each read once. In the stream's
- * order, at most `count`; `show` may turn a message into no lines or several.
+ * The last matching messages, searched from the stream's end in growing windows, each read once. In stream order, at
+ * most `count`; `show` can turn a message into no lines or several.
  */
 export const lastOf = Effect.fnUntraced(function* <A>(
   stream: string,
@@ -108,7 +108,7 @@ export const lastOf = Effect.fnUntraced(function* <A>(
   const reader = yield* StreamReader
   let found: ReadonlyArray<A> = []
   let width = windowMin
-  // A stream that never held anything says 0 for both.
+  // A stream that never held anything reports 0 for both.
   const first = Math.max(1, firstSequence)
   for (let to = lastSequence; found.length < count && to >= first; width = Math.min(2 * width, windowMax)) {
     const from = Math.max(first, to - width + 1)
@@ -116,7 +116,7 @@ export const lastOf = Effect.fnUntraced(function* <A>(
     yield* Stream.runForEach(reader.range(stream, { fromSequence: from, toSequence: to }), (message) =>
       Effect.sync(() => {
         shown.push(...show(message))
-        // Cut only now and then, so that a message costs no copy of the list.
+        // Truncated only now and then, so that a message costs no copy of the list.
         if (shown.length > 2 * count) shown = shown.slice(-count)
       })
     )

@@ -1,7 +1,7 @@
 /**
- * Makes, lists and revokes bearer tokens of our own APIs. A token may read and expires after ninety days, unless more
- * is asked for. The token itself is shown once, alone on standard output; the rest goes to standard error. What changes
- * a token is written in AUDIT first, as the console does it.
+ * Makes, lists and revokes bearer tokens of our own APIs. By default a token can read and expires after ninety days.
+ * The token itself is shown once, alone on standard output; the rest goes to standard error. Changes to tokens are
+ * recorded in AUDIT first, as the console does.
  */
 import { randomUUID } from "node:crypto"
 import { Clock, Effect, Layer, Option } from "effect"
@@ -68,7 +68,7 @@ export const revokeToken = Effect.fnUntraced(function* ({
   yield* Effect.provide(revoke(id, write, json), stores(nats))
 })
 
-/** Writes an act on a token in AUDIT. */
+/** Records an action on a token in AUDIT. */
 const writerOf = Effect.fnUntraced(function* ({ nats, reason }: Reasoned & Pick<Shared, "nats">) {
   if (reason.trim() === "" || reason.length > reasonCharactersMax) {
     return yield* new CommandRefused({ reason: `--reason is 1 to ${reasonCharactersMax} characters, and not blank` })
@@ -132,7 +132,7 @@ interface Broken {
   readonly isJson: boolean
 }
 
-/** Whoever has the token is refused from then on as one whom nobody knows. */
+/** From then on the token's holder is refused as unknown. */
 const removeBroken = Effect.fnUntraced(function* ({ key, revision, write, isJson }: Broken) {
   yield* write("token-revoke", brokenTarget(key), { workspace: yield* fleetWorkspaceOf })
   yield* (yield* Tokens).removeBroken(key, revision)
@@ -178,7 +178,7 @@ const refusalOf = (
 
 const tokenHeadings = ["id", "label", "workspace", "role", "scopes", "age", "expires", "last use"] as const
 
-/** The oldest first. `uses`: when each was last used, by id. */
+/** Oldest first. `uses`: when each was last used, by id. */
 export const tokenTable = (
   records: ReadonlyArray<TokenRecord>,
   uses: ReadonlyMap<string, string>,
@@ -234,11 +234,11 @@ const useOf = (at: string | undefined, nowMs: number) => {
   return agoMs < hourMs ? "within the hour" : `${span(agoMs)} ago`
 }
 
-/** Spans of time in people's own form: `90d`, `never`, `3 h ago`. Pure. */
+/** Time spans in readable form: `90d`, `never`, `3 h ago`. Pure. */
 const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as const
 type Unit = keyof typeof units
 
-/** Reads `30d`, `12h`; `undefined` for `never`. A text that is no lifetime, or a longer one, is refused. */
+/** Reads `30d`, `12h`; `undefined` for `never`. An invalid or excessive lifetime is refused. */
 export const readLifetime = (text: string): { readonly lifetimeMs: number | undefined } | "refused" => {
   if (text === "never") return { lifetimeMs: undefined }
   const [, count = "", unit = ""] = /^([1-9]\d{0,8})([smhdw])$/u.exec(text) ?? []

@@ -1,4 +1,7 @@
-/** `agents`: shows how an agent is told to call the payer, or writes it into the agent's own file beside a backup. */
+/**
+ * `agents`: shows how to configure an agent for the payer, or writes that into the agent's own file, with a backup
+ * beside it.
+ */
 import { copyFile, mkdir, readFile, rename, stat, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { Effect, Result } from "effect"
@@ -11,7 +14,7 @@ interface AgentsGiven {
   readonly agent: AgentName
   readonly model: string
   readonly payer: string
-  /** In place of the payer. */
+  /** Used instead of the payer. */
   readonly gateway: string | undefined
   readonly write: boolean
 }
@@ -31,7 +34,7 @@ export const configureAgent = Effect.fnUntraced(function* ({ agent: name, model,
   yield* print(agent.start(place))
 })
 
-/** The file as it was stays beside it, by its time: a backup never replaces another. */
+/** The previous file stays beside it under a timestamped name: a backup never replaces another. */
 const writeEntry = Effect.fnUntraced(function* (
   path: string,
   merge: (before: string) => Result.Result<string, string>

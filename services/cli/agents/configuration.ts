@@ -1,6 +1,6 @@
 /**
- * How Codex, Claude Code and opencode are told to call the payer, or the gateway itself for free models: what they are
- * started with, and what stands in their own files. Pure.
+ * How to configure Codex, Claude Code and opencode to call the payer, or the gateway itself for free models: how they
+ * are started, and the entries in their own files. Pure.
  */
 import { Result } from "effect"
 
@@ -11,21 +11,21 @@ export type AgentName = (typeof agentNames)[number]
 export const tokenVariable = "STARLING_PAYER_TOKEN"
 
 export interface AgentPlace {
-  /** Of the payer or the gateway, without a slash at its end. */
+  /** Of the payer or the gateway, without a trailing slash. */
   readonly url: string
   readonly model: string
-  /** The payer wants its token; a gateway takes calls of free models without one. */
+  /** The payer requires its token; a gateway accepts calls of free models without one. */
   readonly isPayer: boolean
 }
 
 export interface Agent {
-  /** Below the home of its user. */
+  /** Below the user's home. */
   readonly path: string
-  /** What its file gains, as it is printed. */
+  /** The entry for its file, as printed. */
   readonly entry: (place: AgentPlace) => string
   /** How it is started. */
   readonly start: (place: AgentPlace) => string
-  /** The file with the entry in it, once; or why it is left as it is. */
+  /** The file with the entry in it, once; or why it is left unchanged. */
   readonly merged: (before: string, place: AgentPlace) => Result.Result<string, string>
 }
 
@@ -78,14 +78,14 @@ const opencodeEntry = ({ url, model, isPayer }: AgentPlace): Json => ({
 
 const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Objects are joined; of anything else the later one stands. */
+/** Objects are merged; otherwise the later value wins. */
 const joined = (before: Json, more: Json): Json =>
   Object.entries(more).reduce<Json>((made, [key, value]) => {
     const earlier = made[key]
     return { ...made, [key]: isObject(earlier) && isObject(value) ? joined(earlier, value) : value }
   }, before)
 
-/** What of ours the file may have from before, which the new entry does not have. */
+/** Our own earlier entries in the file that the new entry lacks. */
 type Outdated = (before: Json, entry: Json) => Json
 
 const mergedJson = (before: string, entry: Json, outdated: Outdated): Result.Result<string, string> => {
@@ -98,7 +98,7 @@ const pretty = (value: Json) => `${JSON.stringify(value, null, 2)}\n`
 
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** The payer's token is for the payer alone, and a gateway's stand-in for none is no use to the payer. */
+/** The payer's token is only for the payer, and a gateway's placeholder token is no use to the payer. */
 const withoutOurKeys: Outdated = (before, entry) => {
   const { env } = before
   const isOurs = before["apiKeyHelper"] === helper && entry["apiKeyHelper"] === undefined

@@ -20,7 +20,7 @@ const make = Command.make(
     expires: Flag.String("expires").pipe(
       Flag.withMetavar("TIME"),
       Flag.withDescription("when it ends: 12h, 30d, 26w, or never (90d)"),
-      // A forgotten token expires by itself; the user of one makes another in time.
+      // A forgotten token expires by itself; a user in need of one makes another in time.
       Flag.withDefault("90d")
     ),
     role: choice("role", ["viewer", "member", "admin", "owner"], "its role; else the least that the scopes need"),

@@ -1,6 +1,6 @@
 /**
- * `check`, `test`, `mutants` and `load`, which the launcher runs; they are here for their help and completions. `docs` and
- * `topology`: documents that are generated from the code.
+ * `check`, `test`, `mutants` and `load`, which the launcher runs; they are here for their help and completions. `docs`
+ * and `topology`: documents generated from the code.
  */
 import * as Effect from "effect/Effect"
 import { Argument, Command, Flag } from "effect/cli"

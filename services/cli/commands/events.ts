@@ -1,4 +1,4 @@
-/** `publish`, `tail` and `listen`: events, as they are published and as they come. */
+/** `publish`, `tail` and `listen`: publishing events, and following them live. */
 import * as Option from "effect/Option"
 import { Argument, Command, Flag } from "effect/cli"
 import { file, json, nats, orUndefined, running, texts, toggle, url, wholeNumber, word, words } from "../flags.ts"

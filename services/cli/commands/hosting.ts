@@ -1,5 +1,6 @@
 /**
- * `broker`: prepares one that `up` does not start. `backup`: copies what it keeps. `doctor`: finds what is wrong. `runner`: a reference runner.
+ * `broker`: prepares one that `up` does not start. `backup`: copies its streams. `doctor`: finds what is wrong.
+ * `runner`: a reference runner.
  */
 import { Argument, Command, Flag } from "effect/cli"
 import { deliveryLanesMax } from "#base"

@@ -1,4 +1,4 @@
-/** `abandoned`: deliveries that were given up. */
+/** `abandoned`: abandoned deliveries. */
 import { Effect } from "effect"
 import { unknownFilterNames } from "#base"
 import { IdempotencyKey } from "#base/http"
@@ -12,7 +12,7 @@ import { consoleCommand, family, operation } from "./operation.ts"
 export const resentText = ({ count, dryRun }: { readonly count: number; readonly dryRun: boolean }) =>
   dryRun ? `${count} deliveries would be sent again` : `${count} deliveries are on their way again`
 
-/** Nothing was found: a name that no event of the catalogue has is the likely reason. */
+/** Nothing was found: an event name missing from the catalogue is the likely reason. */
 const refuseSlips = Effect.fnUntraced(function* (events: ReadonlyArray<string>) {
   const [unknown] = unknownFilterNames(events)
   if (unknown !== undefined) return yield* new CommandRefused({ reason: `nothing matches: ${noSuchEvent(unknown)}` })

@@ -1,4 +1,4 @@
-/** `books`: how far the comparison of chain and receipts is, what does not fit, and what to do about it. */
+/** `books`: the progress of comparing chain and receipts, the differences, and resolving them. */
 import { Effect } from "effect"
 import { Flag } from "effect/cli"
 import { note, print } from "../console.ts"

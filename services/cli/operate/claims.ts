@@ -1,4 +1,4 @@
-/** `claims`: payments that are in use for a call. */
+/** `claims`: payments in use for a call. */
 import { readable } from "./amounts.ts"
 import { family, operation } from "./operation.ts"
 
@@ -18,7 +18,7 @@ export const claims = family("claims", {
         payer: "payer",
         key: "key"
       },
-      // It is longer than a cell.
+      // It is wider than a cell.
       whole: ["key"]
     }),
     operation("show", "getClaim", {

@@ -1,10 +1,10 @@
 /**
- * The console of the fleet in this home, or the one at --url, as commands call it. A refusal becomes lines for a
- * terminal: what is wrong, and where.
+ * The console of this home's fleet, or the one at --url, as commands call it. A refusal becomes lines for a terminal:
+ * what is wrong, and where.
  *
- * `console`: the address of the console's page, with a code that signs one browser in; and the browser opened at it.
+ * `console`: the address of the console's page, with a code that signs one browser in; and opening the browser at it.
  *
- * How what the console answers is printed: tables and lines for people, a JSON object a line for programs.
+ * How the console's answers are printed: tables and lines for people, one JSON object per line for programs.
  */
 import { spawn } from "node:child_process"
 import { Effect, Result, Schema } from "effect"
@@ -27,7 +27,9 @@ export interface OnConsole {
 
 export const addressVariable = "STARLING_CONSOLE"
 
-/** The address and the token: of --url or STARLING_CONSOLE, and STARLING_TOKEN; else of the fleet in this home. */
+/**
+ * The address and the token: from --url or STARLING_CONSOLE, and STARLING_TOKEN; otherwise those of this home's fleet.
+ */
 export const placeOf = Effect.fnUntraced(function* ({ url: named }: OnConsole) {
   const environment = yield* Environment
   const given = environment[tokenVariable]
@@ -61,7 +63,7 @@ const decodeEnvelope = Schema.decodeUnknownResult(ErrorEnvelope)
 
 export const refusedBy = (error: unknown, url: string): CommandRefused => {
   if (error instanceof CommandRefused) return error
-  // What the API would refuse is not sent to it.
+  // A request that the API would refuse is not sent.
   if (Schema.isSchemaError(error)) {
     const faults = faultsOf(error.issue).map(({ path, message }) => `  ${path.slice(1)}: ${oneLine(message)}`)
     return misused(`this cannot be asked of the console:\n${faults.join("\n")}`)
@@ -103,7 +105,7 @@ export const openPage = Effect.fnUntraced(function* ({ url, open }: OpenPage) {
 
 const openers = { darwin: "open", win32: "explorer" } as const
 
-/** Nobody waits for the browser; without one the address is there to be copied. */
+/** The command does not wait for the browser; without one the address can be copied. */
 const opened = (address: string) =>
   Effect.callback<void>((resume) => {
     const opener = openers[process.platform as keyof typeof openers] ?? "xdg-open"
@@ -126,11 +128,11 @@ interface ListOptions {
   readonly json: boolean
   /** The headings, and the field of each. */
   readonly columns: Readonly<Record<string, string>>
-  /** Fields that are not cut to a cell's width: another command takes them as they are. */
+  /** Fields not truncated to a cell's width: another command takes them unchanged. */
   readonly whole?: ReadonlyArray<string>
 }
 
-/** With a hint on standard error where there is more. */
+/** With a hint on standard error if there is more. */
 export const printList = ({ items, nextCursor }: Listed, { json, columns, whole = [] }: ListOptions) =>
   Effect.gen(function* () {
     const rows = items.map((item) => Object.values(columns).map((field) => cell(item[field], whole.includes(field))))
@@ -139,7 +141,7 @@ export const printList = ({ items, nextCursor }: Listed, { json, columns, whole 
     if (nextCursor !== null) yield* note(`there is more: --cursor ${nextCursor}`)
   })
 
-/** A table for people that has no further pages. */
+/** A table for people without further pages. */
 export const printTable = (
   columns: Readonly<Record<string, string>>,
   items: ReadonlyArray<Fields>,
@@ -155,15 +157,15 @@ const cell = (value: unknown, isWhole: boolean): string => {
   return isWhole ? line : line.slice(0, cellCharactersMax)
 }
 
-/** What an act did: a line for people, what the console answered for programs. */
+/** The result of an action: a line for people, the console's answer for programs. */
 export const printAct = (answer: Fields, { json, text }: { readonly json: boolean; readonly text: string }) =>
   print(json ? JSON.stringify(answer) : text)
 
-/** One thing whole: a field a line. */
+/** One complete item: one field per line. */
 export const printWhole = (whole: Fields, json: boolean) =>
   Effect.forEach(json ? [JSON.stringify(whole)] : linesOf(whole), print, { discard: true })
 
-/** Fields as lines; those of fields and of lists stand further in. Pure. */
+/** Fields as lines; nested fields and lists are indented. Pure. */
 export const linesOf = (fields: Fields, indent = ""): ReadonlyArray<string> =>
   Object.entries(fields).flatMap(([name, value]) => {
     if (Array.isArray(value) && value.some((entry) => typeof entry === "object")) {
@@ -176,7 +178,7 @@ export const linesOf = (fields: Fields, indent = ""): ReadonlyArray<string> =>
       return [`${indent}${printableLine(name)}:`, ...linesOf(value as Fields, `${indent}  `)]
     }
     const text = value === null ? "-" : Array.isArray(value) ? value.join(", ") : String(value)
-    // Lines of a value stand behind a bar: a receiver's answer cannot look like a field of ours.
+    // Lines of a value follow a bar: a receiver's answer cannot look like one of our fields.
     return [`${indent}${printableLine(name)}: ${text.split(/\r?\n/u).join(`\n${indent}  | `)}`]
   })
 

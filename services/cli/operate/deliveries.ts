@@ -1,4 +1,4 @@
-/** `deliveries`: what was sent to whom, what was answered, and sending it again. */
+/** `deliveries`: what was sent to whom, what was answered, and resending it. */
 import { Effect, Option, Schema } from "effect"
 import { IdempotencyKey } from "#base/http"
 import { note } from "../console.ts"
@@ -11,7 +11,7 @@ import { consoleCommand, family, operation } from "./operation.ts"
 const PartOfLog = Schema.Struct({ lookedAt: Schema.Int, messages: Schema.Int, before: Schema.String })
 const decodePart = Schema.decodeUnknownOption(Schema.Struct({ error: Schema.Struct({ details: PartOfLog }) }))
 
-/** Asks on while the console has looked at a part of its log only. */
+/** Repeats the request while the console has searched only a part of its log. */
 const throughLog = <A, E, R>(
   ask: (before: string | undefined) => Effect.Effect<A, E, R>,
   before?: string

@@ -1,13 +1,13 @@
 /**
- * What is wrong with a fleet, why, and the command that mends it: the runbooks of docs/operations.md as decisions over
- * what its processes and its console tell. Pure.
+ * What is wrong with a fleet, why, and the command that fixes it: the runbooks of docs/operations.md as decisions over
+ * facts from its processes and its console. Pure.
  */
 import { Result, Schema } from "effect"
 import { type SoldBelowCost, soldBelowCost } from "#gateway/contract"
 import { type Finding, lossTold } from "#deploy/doctor"
 import type { AbandonedSummary, Books, BrokerStream, EndpointView, RejectedSummary } from "#console/api"
 
-/** A process, and what its readiness said; undefined when it did not answer. */
+/** A process, and its readiness report; undefined if it did not answer. */
 export interface ProcessFacts {
   readonly url: string
   readonly roles: ReadonlyArray<string>
@@ -15,15 +15,15 @@ export interface ProcessFacts {
 }
 
 export interface FleetFacts {
-  /** Undefined where nobody named the processes of a fleet elsewhere. */
+  /** Undefined for a remote fleet without named processes. */
   readonly processes: ReadonlyArray<ProcessFacts> | undefined
   readonly endpoints: ReadonlyArray<EndpointView>
-  /** The newest of each, as far as one page goes. */
+  /** The newest of each, as far as one page reaches. */
   readonly abandoned: ReadonlyArray<AbandonedSummary>
   readonly rejected: ReadonlyArray<RejectedSummary>
   readonly streams: ReadonlyArray<BrokerStream>
   readonly books: Books
-  /** Models whose longer answers cost more than they are sold for. */
+  /** Models whose longer answers cost more than their price. */
   readonly losses: ReadonlyArray<SoldBelowCost>
 }
 
@@ -54,7 +54,7 @@ export const diagnoseFleet = (facts: FleetFacts, nowMs: number): ReadonlyArray<F
   )
 }
 
-/** The models that may be sold at a loss, by the settings that a console shows; what is not shown is not judged. Pure. */
+/** The models possibly sold at a loss, by the settings that a console shows; hidden ones are not judged. Pure. */
 export const lossesIn = (
   settings: ReadonlyArray<{ readonly key: string; readonly value: unknown }>
 ): ReadonlyArray<SoldBelowCost> => {
@@ -95,13 +95,13 @@ const listed = (value: unknown): unknown => {
   return isList ? entries.map(([, part]) => part) : Object.fromEntries(entries)
 }
 
-/** A list is an object with its places as keys until it is read. */
+/** A list is an object with its indexes as keys until it is read. */
 const put = (holder: Record<string, unknown>, [name = "", ...rest]: ReadonlyArray<string>, value: unknown): void => {
   if (rest.length === 0) holder[name] = value
   else put((holder[name] ??= {}) as Record<string, unknown>, rest, value)
 }
 
-/** The commands, and the runbook that says more. */
+/** The commands, and the runbook with more details. */
 const mend = (runbook: string, ...commands: ReadonlyArray<string>) =>
   [...commands, `docs/operations.md#${runbook.toLowerCase()}`].join("\n")
 
@@ -117,14 +117,14 @@ const ofProcesses = (processes: ReadonlyArray<ProcessFacts>): ReadonlyArray<Told
   return processes.flatMap((process) => ofProcess(process, { processes, room }))
 }
 
-/** The broker's words, whether the system refused it the bytes or it stopped itself before that. */
+/** The broker's wording, whether the system refused it the bytes or it stopped itself before that. */
 const isDiskFull = (text: string) => /no space left on device|insufficient (?:storage )?resources/iu.test(text)
 
 const makeRoom = "make room on the broker's disk: remove what does not belong there, or enlarge it"
 
 interface Around {
   readonly processes: ReadonlyArray<ProcessFacts>
-  /** What comes first where the disk is full. */
+  /** The first steps when the disk is full. */
   readonly room: ReadonlyArray<string>
 }
 
@@ -161,7 +161,7 @@ const runbookOfCheck = (name: string) => {
   return name.startsWith("bus") ? "StarlingBusDisconnected" : "StarlingPodDown"
 }
 
-// As the alert WebhookEndpointLate.
+// Same as the alert WebhookEndpointLate.
 const lateMs = 300_000
 
 const ofEndpoint = (endpoint: EndpointView, nowMs: number): ReadonlyArray<Told> => {
@@ -209,7 +209,7 @@ const ofEndpoint = (endpoint: EndpointView, nowMs: number): ReadonlyArray<Told> 
   return []
 }
 
-/** The things of each group, the newest first. */
+/** The items of each group, newest first. */
 const grouped = <A>(
   things: ReadonlyArray<A>,
   of: (thing: A) => string
@@ -244,7 +244,7 @@ const ofRejected = (rejected: ReadonlyArray<RejectedSummary>): ReadonlyArray<Tol
     )
   }))
 
-// As the alert StarlingStreamFilling.
+// Same as the alert StarlingStreamFilling.
 const fullShare = 0.8
 
 const ofStream = ({ name, state, trouble, atLimit }: BrokerStream): ReadonlyArray<Told> => {
@@ -273,7 +273,7 @@ const ofStream = ({ name, state, trouble, atLimit }: BrokerStream): ReadonlyArra
             mend: mend("StarlingBusDisconnected", "./starling top --once")
           }
         ]
-  // One that drops its oldest messages is full all the time.
+  // One that drops its oldest messages is always full.
   if (atLimit === "evicts" || state.bytesMax === null || state.bytes < fullShare * state.bytesMax) return behind
   const share = Math.floor((100 * state.bytes) / state.bytesMax)
   const why = "at its limit it refuses messages"

@@ -1,6 +1,6 @@
 /**
- * The arguments and flags of a command, by the schemas of the endpoint that it calls: the path's parameters are its
- * arguments, the fields of query and body its flags, with their descriptions, their words and their bounds.
+ * The arguments and flags of a command, from the schemas of the endpoint that it calls: the path's parameters are its
+ * arguments, the fields of query and body its flags, with their descriptions, words and bounds.
  */
 import { Schema } from "effect"
 import { type Argument, Flag } from "effect/cli"
@@ -39,7 +39,7 @@ const endpoints: ReadonlyMap<string, HttpApiEndpoint.Top> = new Map(
     .map((endpoint) => [endpoint.identifier, endpoint])
 )
 
-/** What an endpoint takes: the names of its fields, with the JSON Schema of each. */
+/** An endpoint's inputs: the names of its fields, with the JSON Schema of each. */
 export const fieldsOf = (name: EndpointName) => {
   const endpoint = endpoints.get(name)
   const { body } = endpoint === undefined ? {} : bodyOf(endpoint)
@@ -56,7 +56,7 @@ export const propertiesOf = (schema: Schema.Top | undefined): Properties => {
   return Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, merged(field, definitions)]))
 }
 
-/** A schema with what it refers to, and with the name of that. */
+/** A schema merged with the one it refers to, and the name of that. */
 const merged = (schema: JsonSchema, definitions: Properties): JsonSchema => {
   const { $ref, allOf = [], ...own } = schema as JsonSchema & { readonly allOf?: ReadonlyArray<JsonSchema> }
   const parts = allOf.map((part) => merged(part, definitions))
@@ -65,7 +65,7 @@ const merged = (schema: JsonSchema, definitions: Properties): JsonSchema => {
   return Object.assign({}, merged(definitions[identifier] ?? {}, definitions), { identifier }, own, ...parts)
 }
 
-/** Flags with the same words in every command. */
+/** Flags with the same wording in every command. */
 const shared: Readonly<Record<string, Flag.Flag<unknown>>> = {
   since,
   until,
@@ -75,7 +75,7 @@ const shared: Readonly<Record<string, Flag.Flag<unknown>>> = {
   reason
 }
 
-/** How a value is called in the help, where its field's name says less. */
+/** A value's name in the help, if its field's name is less clear. */
 const metavars: Readonly<Record<string, string>> = {
   endpoint: "NAME",
   event: "NAME",
@@ -113,13 +113,13 @@ export const flagOf = (field: string, schema: JsonSchema): Flag.Flag<unknown> =>
 /** A whole number in a query, which is text on the wire. */
 const digitsPattern = /^\^\\d\{1,(\d+)\}\$$/u
 
-/** A list's flag is given once for each entry; the id of a thing is called as the thing. */
+/** A list's flag is repeated for each entry; the id of a thing is named after the thing. */
 const flagName = (field: string, schema: JsonSchema) =>
   (schema["type"] === "array" ? field.replace(/s$/u, "") : field)
     .replace(/(?<=.)Id$/u, "")
     .replaceAll(/[A-Z]/gu, (letter) => `-${letter.toLowerCase()}`)
 
-/** A description of the API as the help words it: from a small letter, without marks and the last full stop. */
+/** An API description in the style of the help: lower-case start, no markup and no final full stop. */
 export const sentence = (description: unknown) =>
   String(description ?? "")
     .replaceAll("`", "")
@@ -138,7 +138,7 @@ const argumentsByParam: Readonly<Record<string, Argument.Argument<string>>> = {
 export const argumentsOf = (params: Properties) =>
   Object.fromEntries(Object.keys(params).map((param) => [param, argumentsByParam[param] ?? word(param, param)]))
 
-/** Those fields first that are the endpoint's own. */
+/** The endpoint's own fields come first. */
 const order = (field: string) => Object.keys(shared).indexOf(field)
 
 /** The flags of query and body, by their fields. */

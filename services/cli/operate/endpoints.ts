@@ -1,6 +1,6 @@
 /**
- * `endpoints`: webhook endpoints with their state, and their changes at run time. A secret is made here, sent once and
- * printed once: nothing shows it again.
+ * `endpoints`: webhook endpoints with their state, and their changes at run time. A secret is generated here, sent once
+ * and printed once: it is never shown again.
  */
 import { randomBytes } from "node:crypto"
 import { Clock, Effect, Option, Result, Schema } from "effect"
@@ -14,7 +14,7 @@ import { type Client, givenOf, printAct } from "./client.ts"
 import { consoleCommand, family, operation } from "./operation.ts"
 import { fieldsFrom } from "./set-fields.ts"
 
-/** What is true of an endpoint now, in words. Pure. */
+/** An endpoint's current state, in words. Pure. */
 export const stateOf = (view: EndpointView, nowMs: number): string => {
   const { faults, isEnabled, paused, breakerOpenUntilMs, parkedFrom } = view
   const [fault] = faults
@@ -34,7 +34,7 @@ const settings = {
   set: texts("set", "KEY=VALUE", "any other key of docs/webhooks.md, such as Concurrency=4; again for more")
 }
 
-/** How the settings are given: a few by flags of their own, each by `--set`. */
+/** How settings are given: a few by flags of their own, any by `--set`. */
 interface Settings {
   readonly event: ReadonlyArray<string>
   readonly header: ReadonlyArray<string>
@@ -154,7 +154,7 @@ const rotate = consoleCommand(
     })
 )
 
-/** The only place that prints a secret: alone on standard output, or beside what is known of its endpoint. */
+/** The only place that prints a secret: alone on standard output, or beside the facts of its endpoint. */
 const shownOnce = (
   view: EndpointView,
   { json, secret }: { readonly json: boolean; readonly secret: string | undefined }
@@ -166,7 +166,9 @@ const shownOnce = (
 // What Standard Webhooks recommends for its keys.
 const secretBytes = 32
 
-/** The secret of a file, or one that is made: in the form of Standard Webhooks, which the other signature takes too. */
+/**
+ * The secret from a file, or a generated one: in the form of Standard Webhooks, which the other signature accepts too.
+ */
 const secretOf = Effect.fnUntraced(function* (file: string | undefined) {
   const made = file === undefined ? `whsec_${randomBytes(secretBytes).toString("base64")}` : undefined
   const value = made ?? (yield* secretIn(file ?? "-"))
@@ -198,7 +200,7 @@ const headersOf = Effect.fnUntraced(function* (given: ReadonlyArray<string>) {
   const headers: Record<string, string> = {}
   for (const line of given) {
     const at = line.indexOf(":")
-    // The value may be a key, and is not repeated.
+    // The value can be a key, and is not repeated.
     if (at < 1) return yield* misused("--header is written as 'Name: value'")
     headers[line.slice(0, at).trim()] = line.slice(at + 1).trim()
   }

@@ -1,4 +1,4 @@
-/** `events`: those that were published, and the catalogue's examples. `trigger` publishes an example. */
+/** `events`: published ones, and the catalogue's examples. `trigger` publishes an example. */
 import { Effect, Result } from "effect"
 import { findEvent } from "#base"
 import { CommandRefused, misused, print } from "../console.ts"
@@ -30,7 +30,7 @@ const exampleOf = Effect.fnUntraced(function* (client: Client, { event, set }: E
   return { example, set: fields.success }
 })
 
-/** Prints the envelope, and nothing else, so that it can become a file. */
+/** Prints only the envelope, so that it can become a file. */
 const showExample = consoleCommand(
   "example",
   {
@@ -43,7 +43,7 @@ const showExample = consoleCommand(
     Effect.gen(function* () {
       const { example, set } = yield* exampleOf(client, given)
       if (given.set.length === 0) return yield* print(JSON.stringify(example, null, 2))
-      // The console checks the whole envelope, which the types of single fields do not tell.
+      // The console checks the complete envelope, beyond the types of single fields.
       const payload = { reason: "an example", event: given.event, set, dryRun: true }
       const { envelope } = yield* client.publishExample({ payload })
       yield* print(JSON.stringify(envelope, null, 2))

@@ -1,7 +1,7 @@
 /**
- * `listen`: brings events to a port of this machine as they are published, signed as a webhook is. It reads the
- * console's live events and posts them itself, so that the fleet knows of no endpoint: whatever ends it, nothing is left
- * behind. A connection that breaks is made again and goes on after the last event.
+ * `listen`: delivers events to a port of this machine as they are published, signed like a webhook. It reads the
+ * console's live events and posts them itself, so the fleet has no endpoint for it: however it ends, nothing is left
+ * behind. A broken connection is reopened and resumes after the last event.
  */
 import { randomBytes, randomUUID } from "node:crypto"
 import { Clock, Effect, Queue, Ref, Result, Schema, type Scope, Stream } from "effect"
@@ -18,7 +18,7 @@ import { givenOf, type OnConsole, onConsole, placeOf, refusedBy } from "./client
 interface ListenOrder extends OnConsole {
   readonly forwardTo: string
   readonly filter: ReadonlyArray<string>
-  /** A file with the secret; else one is made for this run. */
+  /** A file with the secret; otherwise one is generated for this run. */
   readonly secret: string | undefined
   readonly atOnce: number
   readonly printBody: boolean
@@ -37,7 +37,7 @@ interface Forwarding extends Pick<ListenOrder, "forwardTo" | "printBody" | "json
   readonly signing: Signing
 }
 
-// A few events of each lane may wait; then the console is read no further, and the broker waits.
+// A few events of each lane can wait; beyond that the console is not read any further, and the broker waits.
 const laneRoom = 64
 // A restart of the console takes seconds; a fleet that is away longer was stopped.
 const awayMsMax = 60_000
@@ -88,7 +88,7 @@ interface Connection {
   brokenSinceMs: number | undefined
 }
 
-/** Waits before the next connection. Fails where there was none before, and where the console stays away. */
+/** Waits before the next connection. Fails if there was none before, or if the console stays away. */
 const again = Effect.fnUntraced(function* (connection: Connection, error: Broken, { url }: Place) {
   const nowMs = yield* Clock.currentTimeMillis
   const isLost = nowMs - (connection.brokenSinceMs ?? nowMs) > awayMsMax
@@ -116,7 +116,7 @@ const signingWith = (secret: string): Signing => ({
 
 type Lanes = ReadonlyArray<Queue.Queue<Live>>
 
-/** Each lane does one event after the other: those about the same thing share a lane, and stay in order. */
+/** Each lane processes one event after the other: those about the same entity share a lane, and stay in order. */
 const openLanes = Effect.fnUntraced(function* (
   count: number,
   act: (event: Live) => Effect.Effect<void>
@@ -137,24 +137,24 @@ const laneOf = (lanes: Lanes, { entity, sequence }: Live) => {
   return lane
 }
 
-/** The connection ended: it can be made again. */
+/** The connection ended and can be reopened. */
 class Broken extends Schema.TaggedError<Broken>()("Broken", {
   reason: Schema.String,
   isAbsent: Schema.optionalKey(Schema.Boolean)
 }) {}
 
-// The console says something every ten seconds, if only that it is there.
+// The console sends something every ten seconds, if only a sign of life.
 const silenceMax = "30 seconds"
 // The largest event is 1 MiB; as JSON in JSON it takes at most twice that.
 const messageCharactersMax = 4 * 1_024 * 1_024
 
 interface LiveQuery {
   readonly event: string | undefined
-  /** Those after it: also what is published before the connection is made. */
+  /** Events after it, including those published before the connection is made. */
   readonly after: number
 }
 
-/** The console's live events. Fails with `Broken` when the connection does, and with the refusal otherwise. */
+/** The console's live events. Fails with `Broken` when the connection breaks, otherwise with the refusal. */
 const live = ({ url, token }: Place, query: LiveQuery, connected: Effect.Effect<void>) =>
   Stream.unwrap(
     Effect.gen(function* () {
@@ -179,7 +179,7 @@ const live = ({ url, token }: Place, query: LiveQuery, connected: Effect.Effect<
         Stream.pipeThroughChannel(Sse.decode({ maxEventSize: messageCharactersMax })),
         Stream.catchTags({
           SseError: ({ message }) => Stream.fail(new CommandRefused({ reason: `the console's events: ${message}` })),
-          // The console asks for another connection after a time.
+          // The console requests a new connection after a time.
           Retry: () => Stream.fail(new Broken({ reason: "the console asks for another connection" }))
         }),
         Stream.mapEffect(({ data }) => decodeLive(data))
@@ -194,7 +194,7 @@ const brokenBy = (cause: unknown) => {
 
 const refused = Effect.fnUntraced(function* (response: Response, url: string) {
   const text = yield* Effect.tryPromise({ try: () => response.text(), catch: brokenBy })
-  // The broker is away, or too many listen: both may pass.
+  // The broker is away, or there are too many listeners: both can pass.
   if (response.status === 503) return yield* new Broken({ reason: "the console is not available" })
   const envelope = Result.getOrElse(Schema.decodeResult(Schema.fromJsonString(Schema.Unknown))(text), () => text)
   return yield* refusedBy(envelope, url)
@@ -207,7 +207,7 @@ const decodeLive = (data: string) =>
     (error) => new CommandRefused({ reason: `the console sent no event: ${error.message}` })
   )
 
-// As a dispatcher's, unless an endpoint says otherwise.
+// Same as a dispatcher's default.
 const answerWithinMs = 10_000
 const answerBytesMax = 64 * 1_024
 
@@ -249,7 +249,7 @@ const post = async (
   }
 ) => {
   const response = await fetch(url, { method: "POST", redirect: "manual", ...request })
-  // Read, so that the connection serves the next event; a long answer is cut.
+  // Read, so that the connection can be reused; a long answer is truncated.
   let bytes = 0
   for await (const part of response.body ?? []) {
     bytes += (part as Uint8Array).length

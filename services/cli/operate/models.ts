@@ -11,7 +11,7 @@ type Priced = Pick<
 const microDecimals = 6
 const dollars = (microUsd: number | null) => decimalAmount(BigInt(microUsd ?? 0), microDecimals)
 
-/** Of each call, or of a million tokens. Pure. */
+/** Per call, or per million tokens. Pure. */
 export const priceText = (model: Priced): string => {
   if (model.isFree) return "free"
   if (model.flatMicroUsd !== null) return `${dollars(model.flatMicroUsd)} a call`
@@ -19,7 +19,7 @@ export const priceText = (model: Priced): string => {
   return `${dollars(asked)} in, ${dollars(answered)} out, a million tokens`
 }
 
-/** A share as people say it, never rounded up to all or down to none. Pure. */
+/** A readable percentage, never rounded up to 100 or down to 0. Pure. */
 export const percentText = (share: number | null): string => {
   if (share === null) return "-"
   const hundredths = share === 1 ? 10_000 : Math.min(9_999, Math.max(share === 0 ? 0 : 1, Math.round(share * 10_000)))

@@ -1,6 +1,6 @@
 /**
- * Operators' commands: a call of one endpoint of the console, whose schemas give the arguments and flags, and whose answer
- * is printed as a table, a sentence, or field by field. A command with more to do has a body of its own.
+ * Operators' commands: each calls one endpoint of the console, whose schemas give the arguments and flags, and whose
+ * answer is printed as a table, a sentence, or field by field. A command that does more has a body of its own.
  */
 import { Clock, Effect, type Layer } from "effect"
 import { Command, type Flag } from "effect/cli"
@@ -9,24 +9,24 @@ import { json, url } from "../flags.ts"
 import { type Client, type Fields, onConsole, printAct, printList, printWhole } from "./client.ts"
 import { type AnswerOf, argumentsOf, type EndpointName, fieldsOf, flagsOf, type ParamsOf } from "./endpoint-flags.ts"
 
-/** An entry of a page, or else the whole answer. */
+/** An entry of a page, otherwise the entire answer. */
 type Shown<Answer> = Answer extends { readonly items: ReadonlyArray<infer Item> } ? Item : Answer
 
 interface Operation<Params, Answer> {
   /** What the command does. */
   readonly about: string
   readonly examples?: ReadonlyArray<string>
-  /** Flags in place of those derived, by their field. */
+  /** Flags that replace derived ones, by their field. */
   readonly flags?: Readonly<Record<string, Flag.Flag<unknown>>>
-  /** What people see in place of an entry, or of the whole answer. */
+  /** What people see instead of an entry or the entire answer. */
   readonly shown?: (shown: Shown<Answer>, nowMs: number) => object
-  /** Of a list: its headings, and the field of each. */
+  /** For a list: its headings, and the field of each. */
   readonly columns?: Readonly<Record<string, string>>
-  /** Of a list: fields that are not cut to a cell's width. */
+  /** For a list: fields not truncated to a cell's width. */
   readonly whole?: ReadonlyArray<string>
-  /** Of a list: what people are told below it. */
+  /** For a list: the note to people below it. */
   readonly note?: (items: ReadonlyArray<Shown<Answer>>) => string | undefined
-  /** Of an act: what was done. */
+  /** For an action: what was done. */
   readonly text?: (params: Params, answer: Answer) => string
 }
 
@@ -50,7 +50,7 @@ export const operation = <const Name extends EndpointName>(
   )
 }
 
-/** What was given of these fields. */
+/** The given values among these fields. */
 const only = (given: Fields, fields: Fields): Fields =>
   Object.fromEntries(Object.entries(given).filter(([name, value]) => value !== undefined && name in fields))
 
@@ -79,7 +79,9 @@ interface Page {
   readonly nextCursor: string | null
 }
 
-/** What an act was done to, where the console says no more. A place in a stream is a number, as in its other answers. */
+/**
+ * The object of an action, if the console returns no more. A position in a stream is a number, as in its other answers.
+ */
 const numbered = ({ sequence, ...path }: Fields): Fields =>
   sequence === undefined ? path : { sequence: Number(sequence), ...path }
 
@@ -87,7 +89,7 @@ interface ConsoleCommand<Flags extends Command.Command.Config> {
   readonly about: string
   readonly examples?: ReadonlyArray<string>
   readonly flags: Flags
-  /** Why the console need not be asked; undefined where it is. */
+  /** Why calling the console is pointless; undefined if it is not. */
   readonly misuse?: (given: Command.Command.Config.InferValue<Flags>) => string | undefined
 }
 

@@ -1,4 +1,4 @@
-/** `receipts`: what was paid by whom for what, its sums, and giving it back. */
+/** `receipts`: who paid how much for what, the sums, and refunds. */
 import { randomBytes } from "node:crypto"
 import { Effect, Stream } from "effect"
 import { Flag } from "effect/cli"

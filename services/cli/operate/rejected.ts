@@ -1,4 +1,4 @@
-/** `rejected`: messages that broke their schema, and so became none. */
+/** `rejected`: messages that broke their schema, and were archived instead of handled. */
 import { family, operation } from "./operation.ts"
 
 export const rejected = family("rejected", {

@@ -1,6 +1,6 @@
 /**
- * Fields set on a command line, `details.attempt=2`: each value gets the type that a JSON Schema gives its path, so that
- * nobody quotes numbers or texts. Every fault is named by its path. Pure.
+ * Fields set on a command line, `details.attempt=2`: each value gets the type that a JSON Schema gives its path, so
+ * that numbers and texts need no quotes. Every fault is reported by its path. Pure.
  */
 import { Result } from "effect"
 import { didYouMean } from "../faults.ts"
@@ -49,7 +49,7 @@ const noField = (here: ReadonlyArray<JsonSchema>, walked: ReadonlyArray<string>,
 
 /** A schema's alternatives, with every reference followed. Those of an unknown reference allow anything. */
 const alternatives = (root: JsonSchema, schema: JsonSchema, depth = 0): ReadonlyArray<JsonSchema> => {
-  // Deeper than any schema of ours; one that refers to itself ends here.
+  // Deeper than any schema of ours; a self-referencing one ends here.
   if (depth > 16) return []
   const ref = schema["$ref"]
   if (typeof ref === "string") {
@@ -66,7 +66,7 @@ const alternativesBelow = (root: JsonSchema, schema: JsonSchema, step: string): 
   const own = properties !== undefined && Object.hasOwn(properties, step) ? properties[step] : undefined
   if (own !== undefined) return alternatives(root, own as JsonSchema)
   if (/^\d+$/u.test(step) && items !== undefined) return alternatives(root, items)
-  // A record may have any key. An object with named fields has these: another one is most likely a slip.
+  // A record can have any key. An object with named fields has only these: any other is most likely a typo.
   const isRecord = properties === undefined && (schema["type"] === "object" || schema["type"] === undefined)
   if (!isRecord) return []
   return alternatives(root, typeof additionalProperties === "object" ? additionalProperties : {})
@@ -86,7 +86,7 @@ const typed = (options: ReadonlyArray<JsonSchema>, text: string): Result.Result<
 const kindsOf = (options: ReadonlyArray<JsonSchema>) =>
   [...new Set(options.map(({ type }) => String(type ?? "anything")))].join(" or ")
 
-/** Undefined for what is no JSON. */
+/** Undefined for invalid JSON. */
 const parsedOf = (text: string): unknown => {
   try {
     return JSON.parse(text)
@@ -97,7 +97,7 @@ const parsedOf = (text: string): unknown => {
 
 const typeOf = (value: unknown) => {
   if (value === null) return "null"
-  // Texts stand as they are typed: quotes are part of them.
+  // Texts are taken as typed: quotes are part of them.
   if (typeof value === "string") return undefined
   return Array.isArray(value) ? "array" : typeof value
 }

@@ -1,4 +1,4 @@
-/** `speech`: who speaks now, how soon callers hear it, and the voices that there are. */
+/** `speech`: who speaks now, how soon callers hear it, and the available voices. */
 import { Effect } from "effect"
 import { note, print } from "../console.ts"
 import { json } from "../flags.ts"

@@ -1,7 +1,7 @@
 /**
- * A call paid by channel, and a channel's refund. Nothing of a channel is kept between two runs: the chain says what lies
- * in it, and the gateway what it has charged. The gateway is believed only as far as it shows a voucher of ours that
- * covers it.
+ * A call paid by channel, and a channel's refund. No channel state is kept between two runs: the chain has its balance,
+ * and the gateway what it has charged. The gateway is believed only as far as it presents a voucher of ours that covers
+ * it.
  */
 import { Effect, Result, Schema } from "effect"
 import type { HttpClientResponse } from "effect/http"
@@ -13,7 +13,7 @@ import type { PayOrder } from "./order.ts"
 
 type Response = HttpClientResponse.HttpClientResponse
 
-/** So many calls of this price go into a channel that holds too little for one. */
+/** This many calls at the current price are deposited into a channel that holds too little for one. */
 const callsOfDeposit = 5n
 
 const mismatch = "invalid_batch_settlement_evm_cumulative_amount_mismatch"
@@ -28,12 +28,12 @@ const decodeTold = Schema.decodeUnknownResult(Told)
 const decodeQuote = Schema.decodeUnknownResult(Schema.fromJsonString(PaymentRequired))
 
 export interface ChannelPosition {
-  /** Everything that was charged. */
+  /** The total charged. */
   readonly charged: bigint
   readonly balance: bigint
 }
 
-/** What was charged, by a refusal that corrects us; undefined when it is no such refusal, or not to be believed. */
+/** The charged total, from a corrective refusal; undefined for any other refusal, or an unproven one. */
 export const correctedBy = (
   header: string | undefined,
   { hasSigned }: Pick<WalletChannels, "hasSigned">,
@@ -53,11 +53,11 @@ export const correctedBy = (
 
 interface DepositTerms {
   readonly price: bigint
-  /** The most that may go into the channel at once. */
+  /** The largest single deposit into the channel. */
   readonly max: bigint
 }
 
-/** What is to be put into a channel before a call of this price; nothing where enough lies in it. */
+/** The deposit needed in a channel before a call of this price; none if its balance is sufficient. */
 export const depositFor = ({ charged, balance }: ChannelPosition, { price, max }: DepositTerms): bigint => {
   const missing = charged + price - balance
   if (missing <= 0n) return 0n
@@ -71,7 +71,7 @@ interface ChannelCall {
   readonly offer: PaymentRequirements
 }
 
-/** The answer, with any status; in one piece, because a stream tells its charge only with the next call. */
+/** The answer, with any status; in one piece, because a stream's charge is known only with the next call. */
 export const payByChannel = Effect.fnUntraced(function* (
   order: PayOrder,
   { gatewayUrl, channels, offer }: ChannelCall
@@ -89,7 +89,7 @@ export const payByChannel = Effect.fnUntraced(function* (
   return yield* correcting(claimed, (header) => correctedBy(header, channels, offer), attempt)
 })
 
-/** The second try is of the count that the gateway has shown. */
+/** The second try uses the count that the gateway has proven. */
 const correcting = Effect.fnUntraced(function* <E>(
   known: bigint,
   chargedIn: (header: string | undefined) => bigint | undefined,
@@ -102,7 +102,7 @@ const correcting = Effect.fnUntraced(function* <E>(
   return yield* attempt(charged)
 })
 
-/** What a receipt says of a channel, in dollars. */
+/** A receipt's facts about a channel, in dollars. */
 export interface ChannelFacts {
   readonly depositUsd: string | null
   readonly depositTransaction: string | null
@@ -110,7 +110,7 @@ export interface ChannelFacts {
   readonly leftUsd: string
 }
 
-/** Undefined for a receipt that says nothing of a channel. */
+/** Undefined for a receipt without a channel. */
 export const channelFacts = (receipt: SettleResponse | undefined): ChannelFacts | undefined => {
   const told = decodeTold(receipt?.extra)
   if (receipt === undefined || Result.isFailure(told)) return undefined
@@ -137,7 +137,7 @@ export const channelLines = (facts: ChannelFacts): ReadonlyArray<string> => {
 export const channelQuote = (order: PayOrder, header: string | undefined) =>
   readQuote(header, { ...order, scheme: channelScheme, limitName: "--max-usd" })
 
-/** Gets back what is left in the wallet's channel to this gateway. */
+/** Refunds the rest of the wallet's channel to this gateway. */
 export const refundChannel = Effect.fnUntraced(function* (
   order: PayOrder,
   gatewayUrl: string,

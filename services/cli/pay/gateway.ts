@@ -1,7 +1,7 @@
 /**
- * The gateway as `pay` calls it: the call, a refusal in lines for a terminal, a good answer with its receipt. When the
- * gateway could not use a payment for reasons of its own, the same payment is sent once more: a second signature would
- * be a second payment.
+ * The gateway as `pay` calls it: the call, a refusal in lines for a terminal, a successful answer with its receipt.
+ * When the gateway could not use a payment for reasons of its own, the same payment is sent once more: a second
+ * signature would be a second payment.
  */
 import { Effect, Option, Result, Schema, Stream } from "effect"
 import { FetchHttpClient, HttpClientError, type HttpClientResponse } from "effect/http"
@@ -34,7 +34,7 @@ export const callGateway = Effect.fnUntraced(function* (
   )
 }, Effect.provide(FetchHttpClient.layer))
 
-/** The first model that answers with text, as the gateway lists them. */
+/** The first model that answers with text, in the order of the gateway's list. */
 export const firstSold = Effect.fnUntraced(function* (gatewayUrl: string) {
   const api = yield* gatewayClient({ url: gatewayUrl })
   const { data } = yield* api.listModels().pipe(Effect.mapError((error) => unlisted(gatewayUrl, error)))
@@ -54,7 +54,7 @@ const unlisted = (gatewayUrl: string, error: unknown) => {
   return new CommandRefused({ reason: `${gatewayUrl} does not say what it sells; name a model with --model` })
 }
 
-/** A channel's refund, or without a payment what channels are taken; an answer with any status. */
+/** A channel's refund, or without a payment the accepted channels; an answer with any status. */
 export const callRefund = Effect.fnUntraced(function* (gatewayUrl: string, payment: PaymentPayload | undefined) {
   const api = yield* gatewayClient({ url: gatewayUrl })
   return yield* api.refundChannel({ responseMode: "response-only" }).pipe(
@@ -222,7 +222,7 @@ const Chunk = Schema.fromJsonString(
 const decode = Schema.decodeResult(Chunk)
 export const receiptPattern = /^: ?payment-response ([A-Za-z0-9+/=]{1,8192})$/u
 
-/** Reads a streamed chat from bytes that come in pieces of any size: its words, its receipt, its end. Pure. */
+/** Reads a streamed chat from bytes in chunks of any size: its words, its receipt, its end. Pure. */
 export const chatReader = () => {
   const utf8 = new TextDecoder()
   let rest = ""

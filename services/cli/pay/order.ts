@@ -25,18 +25,18 @@ export interface PayGiven {
 
 export interface PayOrder {
   readonly prompt: string
-  /** Empty for a refund, and until the gateway has said what it sells. */
+  /** Empty for a refund, and until the gateway has listed its models. */
   readonly model: string
   readonly chain: ChainKind
   /** The highest quote that is signed, in millionths of a dollar. */
   readonly microUsdMax: bigint
-  /** The way to pay; by default the first that the gateway offers. */
+  /** The payment scheme; by default the first that the gateway offers. */
   readonly scheme: PayScheme | undefined
   /** The variable with the payer's key; without it the local chain's payer pays. */
   readonly keyVariable: string | undefined
   /** A node of the chain; by default the local one. */
   readonly rpcUrl: string | undefined
-  /** By default the gateway of the fleet in this home. */
+  /** Default: the gateway of this home's fleet. */
   readonly gatewayUrl: string | undefined
   readonly isStreamed: boolean
   readonly isJson: boolean
@@ -91,7 +91,7 @@ const Chains = Schema.Struct({
   evm: Schema.optionalKey(Schema.Struct({ rpc: Schema.String, payer: Schema.Struct({ privateKey: Schema.String }) })),
   solana: Schema.optionalKey(Schema.Struct({ rpc: Schema.String, payer: Schema.Struct({ secretKey: Schema.String }) }))
 })
-/** What a running fleet says of its gateway and its chains. */
+/** A running fleet's facts about its gateway and its chains. */
 export const Ready = Schema.Struct({ gateway: Schema.optionalKey(Schema.String), chains: Schema.optionalKey(Chains) })
 export interface Ready extends Schema.Schema.Type<typeof Ready> {}
 

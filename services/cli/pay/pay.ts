@@ -1,5 +1,5 @@
 /**
- * Asks the gateway for its quote, signs it and shows the answer as it comes. The quote, the receipt and the wallet's
+ * Requests the gateway's quote, signs it and shows the answer as it streams in. The quote, the receipt and the wallet's
  * balance before and after go to standard error. The key is read and never shown.
  */
 import { Effect, Option, Result } from "effect"
@@ -20,7 +20,7 @@ export const pay = Effect.fnUntraced(function* (given: PayGiven) {
   const response = yield* callGateway(fleet.gatewayUrl, order, Option.none())
   if (isOk(response)) return yield* free(order, response)
   if (response.status !== 402) return yield* refusedBy(response, false)
-  // Read to its end, so that the paid call can take its connection.
+  // Read to its end, so that the paid call can reuse its connection.
   yield* Effect.ignore(response.arrayBuffer)
   const read = readQuote(response.headers["payment-required"], { ...order, limitName: "--max-usd" })
   if (Result.isFailure(read)) return yield* new CommandRefused({ reason: read.failure })
@@ -36,12 +36,12 @@ export const pay = Effect.fnUntraced(function* (given: PayGiven) {
       : yield* callPaid(fleet.gatewayUrl, order, yield* told(wallet.sign(quote)))
   if (!isOk(answered)) return yield* refusedBy(answered, true)
   const answer = yield* takeAnswer(answered, shower(order))
-  // The answer is paid for and shown, whether or not the chain can be asked again.
+  // The answer is paid for and shown, whether or not the chain answers again.
   const after = Option.getOrUndefined(yield* Effect.option(wallet.balance(quote)))
   return report(order, { quote, wallet, before, after, answer })
 })
 
-/** Gets back what is left in the payer's channel to the gateway. */
+/** Refunds the rest of the payer's channel to the gateway. */
 export const refund = Effect.fnUntraced(function* (given: PayGiven) {
   const order = yield* readOrder({ ...given, words: ["a refund"] })
   const fleet = yield* findPayFleet(order)
@@ -54,7 +54,7 @@ export const refund = Effect.fnUntraced(function* (given: PayGiven) {
   return tell(order, `refund:   ${refundedUsd} USD to ${wallet.address}, ${transaction}`)
 })
 
-/** A key that cannot be read is the caller's mistake. */
+/** An unreadable key is the caller's mistake. */
 const told = <A>(work: Effect.Effect<A, CannotPay>) =>
   Effect.catch(work, ({ what, reason }) => (what === "key" ? misused(reason) : new CommandRefused({ reason })))
 
@@ -69,7 +69,7 @@ interface Paid {
   readonly quote: PayQuote
   readonly wallet: Wallet
   readonly before: bigint
-  /** Undefined where the chain did not say. */
+  /** Undefined if the chain did not answer. */
   readonly after: bigint | undefined
   readonly answer: PaidAnswer
 }
@@ -135,7 +135,7 @@ const quoteLine = ({ model }: PayOrder, { quote, requirements, microUsd }: PayQu
   return `quote:    ${most}${usdText(microUsd)} USD ${how} ${requirements.payTo} on ${requirements.network} for ${what}`
 }
 
-/** Prints words as they come; with --json everything comes at the end. */
+/** Prints words as they arrive; with --json everything is printed at the end. */
 const shower = ({ isJson }: PayOrder) => (isJson ? () => undefined : writeOut)
 
 const tell = ({ isJson }: PayOrder, line: string) => void (isJson || writeError(`${line}\n`))

@@ -1,16 +1,16 @@
-/** What the payer spends: its budget, a line for each call, and the totals at its end. */
+/** The payer's spending: its budget, a line for each call, and the totals at its end. */
 import { Clock, Effect, Ref } from "effect"
 import { isoTime } from "#base"
 import { usdText } from "#payments"
 import { type Budget, leftOf, newBudget, reserved, settled } from "./budget.ts"
 
-/** One call, as far as it has come. */
+/** One call, up to its current progress. */
 export interface Call {
   readonly path: string
   readonly model: string
-  /** What was signed for; undefined where nothing was. */
+  /** The signed payment; undefined if none. */
   readonly signed?: { readonly id: number; readonly microUsd: bigint }
-  /** Undefined while it is not known. */
+  /** Undefined while unknown. */
   readonly charged?: bigint
   readonly said: string
 }
@@ -20,7 +20,7 @@ interface Books {
   readonly signatures: number
   readonly calls: number
   readonly charged: bigint
-  /** Signed for, and nobody said whether it was charged. */
+  /** Signed for, without confirmation whether it was charged. */
   readonly unknown: bigint
 }
 
@@ -38,7 +38,7 @@ export const openLedger = Effect.fnUntraced(function* (perHour: bigint, write: (
     return leftOf((yield* Ref.get(books)).budget, yield* Clock.currentTimeMillis)
   })
 
-  /** The payment's number, or undefined where too little is left for it. */
+  /** The payment's number, or undefined if too little is left for it. */
   const reserve = Effect.fnUntraced(function* (microUsd: bigint) {
     const atMs = yield* Clock.currentTimeMillis
     return yield* Ref.modify(books, (before) => {
@@ -48,7 +48,7 @@ export const openLedger = Effect.fnUntraced(function* (perHour: bigint, write: (
     })
   })
 
-  /** Gives back what of a reserved payment was not charged. */
+  /** Returns the uncharged part of a reserved payment. */
   const settle = (id: number, microUsd: bigint) =>
     Ref.update(books, (before) => ({ ...before, budget: settled(before.budget, id, microUsd) }))
 
@@ -75,7 +75,7 @@ export const openLedger = Effect.fnUntraced(function* (perHour: bigint, write: (
   return { left, reserve, settle, end, totals }
 })
 
-/** Models and refusals are others' words. */
+/** Models and refusals contain text from others. */
 const inOneLine = (text: string) => text.replace(/[\p{Cc}\u2028\u2029]+/gu, " ")
 
 const chargedText = (charged: bigint | undefined) =>

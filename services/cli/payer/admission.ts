@@ -1,16 +1,16 @@
-/** Who may call the payer: a program of this machine that has its token. A browser's page never does. Pure. */
+/** Who can call the payer: a program of this machine that has its token. A browser's page never can. Pure. */
 import { createHash, timingSafeEqual } from "node:crypto"
 import { forbidden, unauthorized, type WireError } from "#http"
 
 export interface Caller {
   readonly headers: Readonly<Record<string, string | undefined>>
-  /** The port that it has reached. */
+  /** The port that the call reached. */
   readonly port: number | undefined
 }
 
-/** Why a caller is refused; undefined lets it in. */
+/** Why a caller is refused; undefined admits it. */
 export const callerFault = ({ headers, port }: Caller, token: string): WireError | undefined => {
-  // A name of somebody else's that resolves to this machine would let a page of his in.
+  // A foreign name that resolves to this machine would admit a foreign page.
   const own = [`127.0.0.1:${port}`, `localhost:${port}`]
   if (!own.includes((headers["host"] ?? "").toLowerCase())) return forbidden(`this payer is ${own.join(" or ")} alone`)
   if (headers["origin"] !== undefined) return forbidden("this payer takes no calls from a browser's page")

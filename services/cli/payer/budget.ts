@@ -1,6 +1,6 @@
 /**
- * What may be spent within an hour. A payment counts from its signature on, with all that it could cost; once it is
- * known what was charged, it counts with that. Pure.
+ * The spending limit per hour. A payment counts from its signature on, with its maximum cost; once the charge is known,
+ * it counts with that. Pure.
  */
 const hourMs = 3_600_000
 
@@ -22,13 +22,13 @@ const within = ({ spendings }: Budget, nowMs: number) => spendings.filter(({ atM
 export const leftOf = (budget: Budget, nowMs: number): bigint =>
   within(budget, nowMs).reduce((left, { microUsd }) => left - microUsd, budget.perHour)
 
-/** The budget with one more payment; undefined where too little is left for it. */
+/** The budget with one more payment; undefined if too little is left for it. */
 export const reserved = (budget: Budget, spending: Spending): Budget | undefined =>
   spending.microUsd > leftOf(budget, spending.atMs)
     ? undefined
     : { ...budget, spendings: [...within(budget, spending.atMs), spending] }
 
-/** The budget when a payment turns out to have cost this; zero gives it back. */
+/** The budget once a payment's actual cost is known; zero returns it. */
 export const settled = (budget: Budget, id: number, microUsd: bigint): Budget => ({
   ...budget,
   spendings: budget.spendings.flatMap((each) => {

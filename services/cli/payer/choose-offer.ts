@@ -1,6 +1,6 @@
 /**
- * Which entry of a quote the payer signs: the first by an allowed scheme, for the known dollar of an allowed network of
- * EVM, for a host that may be paid. Pure.
+ * Which entry of a quote the payer signs: the first by an allowed scheme, for the known dollar of an allowed EVM
+ * network, for an allowed host. Pure.
  */
 import { Result } from "effect"
 import { chainFamilyOf, knownTokenOf, type PaymentRequirements, type PaymentSchemeName } from "#payments/contract"
@@ -8,15 +8,15 @@ import { decodeQuote, isKnownDollar, type PayQuote } from "#payments"
 
 export interface PayerTerms {
   readonly schemes: ReadonlyArray<PaymentSchemeName>
-  /** By CAIP-2; without it every network whose dollar is known. */
+  /** By CAIP-2; by default every network whose dollar is known. */
   readonly networks: ReadonlyArray<string> | undefined
-  /** Whether networks are paid on whose money is worth something. */
+  /** Whether to pay on networks whose money has real value. */
   readonly isMainnet: boolean
   /** The hosts whose calls are paid for. */
   readonly hosts: ReadonlyArray<string>
 }
 
-/** What is signed, or why nothing is. `header`: the value of PAYMENT-REQUIRED. */
+/** What to sign, or why nothing. `header`: the value of PAYMENT-REQUIRED. */
 export const chooseOffer = (header: string | undefined, terms: PayerTerms): Result.Result<PayQuote, string> => {
   const read = decodeQuote(header)
   if (Result.isFailure(read)) return Result.fail(read.failure)
@@ -33,7 +33,7 @@ export const chooseOffer = (header: string | undefined, terms: PayerTerms): Resu
 }
 
 const evmAddress = /^0x[0-9a-fA-F]{40}$/u
-// A gateway that refuses a signed payment may still charge it for so long; the longest answers take as long.
+// A gateway that refuses a signed payment can still charge it for this long; the longest answers take as long.
 const timeoutSecondsMax = 3_600
 
 const obstacleOf = (entry: PaymentRequirements, { schemes, networks, isMainnet }: PayerTerms): string | undefined => {

@@ -68,7 +68,7 @@ const networksOf = ({ network: names, mainnet }: PayerGiven) =>
       : misused(`--network ${name}: its dollars are real, which takes --mainnet too`)
   })
 
-/** The gateway and the key; of the fleet in this home where the command line names none. */
+/** The gateway and the key; those of this home's fleet if the command line names none. */
 const findPlaces = Effect.fnUntraced(function* (given: PayerGiven, readsChain: boolean) {
   const { keyFile, keyVariable } = given
   if (keyFile !== undefined && keyVariable !== undefined) {
@@ -89,7 +89,7 @@ const findPlaces = Effect.fnUntraced(function* (given: PayerGiven, readsChain: b
     return yield* noFleet(`the fleet in ${home} has no payer of its own; name a key with --key-env`)
   const rpcUrl = given.rpc ?? local?.rpcUrl
   if (rpcUrl === undefined && readsChain) return yield* misused("upto reads the chain: name a node of it with --rpc")
-  // An exact payment is signed without a look at the chain.
+  // An exact payment is signed without consulting the chain.
   return { gatewayUrl, key: { key, rpcUrl: rpcUrl ?? "" } }
 })
 

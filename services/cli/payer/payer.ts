@@ -1,6 +1,6 @@
 /**
- * `payer`: a proxy on this machine by which a program that knows no x402 buys at the gateway. It signs within the limits
- * of its user, for callers that have its token, and tells what it spends.
+ * `payer`: a proxy on this machine by which a program without x402 support buys from the gateway. It signs within its
+ * user's limits, for callers that have its token, and reports its spending.
  */
 import { randomBytes } from "node:crypto"
 import { Effect, References } from "effect"

@@ -1,33 +1,33 @@
-/** What a paid answer says of its payment: the receipt in its headers, or in a comment of its stream. Pure. */
+/** A paid answer's record of its payment: the receipt in its headers, or in a comment of its stream. Pure. */
 import type { PaymentRequirements, SettleResponse } from "#payments/contract"
 import { receiptIn, receiptPattern } from "../pay/gateway.ts"
 
 // Longer than any receipt.
 const lineCharactersMax = 16_384
 
-// The last of each dialect that sends its receipt after it.
+// The last event of each dialect that sends its receipt after it.
 const lastEvent = /^event: ?(?:message_stop|response\.(?:completed|incomplete|failed))$/u
 
-/** Finds the receipt in a stream's bytes, which come in pieces of any size. */
+/** Finds the receipt in a stream's bytes, which arrive in chunks of any size. */
 export const receiptReader = () => {
   const utf8 = new TextDecoder()
   const seen = { rest: "", hasLast: false, hasReceipt: false }
   return {
     read: (bytes: Uint8Array): SettleResponse | undefined => {
       const lines = (seen.rest + utf8.decode(bytes, { stream: true })).split("\n")
-      // Of a long line the beginning says that it is none.
+      // The beginning of a long line shows that it is not one.
       seen.rest = (lines.pop() ?? "").slice(0, lineCharactersMax)
       seen.hasLast ||= lines.some((line) => lastEvent.test(line))
       const header = lines.map((line) => receiptPattern.exec(line)?.[1]).find((found) => found !== undefined)
       seen.hasReceipt ||= header !== undefined
       return receiptIn(header)
     },
-    /** The answer is complete, and only its receipt is to come. */
+    /** The answer is complete except for its receipt. */
     isDue: () => seen.hasLast && !seen.hasReceipt
   }
 }
 
-/** What was charged for a payment; undefined where the receipt does not say that it was. */
+/** The charge for a payment; undefined if the receipt does not confirm one. */
 export const chargedBy = (
   receipt: SettleResponse | undefined,
   { scheme, amount }: Pick<PaymentRequirements, "scheme" | "amount">

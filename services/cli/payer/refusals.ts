@@ -1,6 +1,6 @@
 /**
- * A refusal of the payer in one shape that every dialect reads: OpenAI's clients take `error`, Anthropic's the whole.
- * Pure.
+ * A refusal of the payer in one shape that every dialect reads: OpenAI's clients read `error`, Anthropic's the entire
+ * body. Pure.
  */
 import { type RenderError, WireError } from "#http"
 
@@ -34,7 +34,7 @@ export const gatewayAway = (gatewayUrl: string, reason: string) =>
     message: `the gateway at ${gatewayUrl} does not answer: ${reason}`
   })
 
-/** Whoever asks again pays again. */
+/** Asking again would pay again. */
 export const lostAfterSignature = (gatewayUrl: string, reason: string) =>
   new WireError({
     status: 502,

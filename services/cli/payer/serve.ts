@@ -1,6 +1,6 @@
 /**
- * The payer's calls: each goes on to the gateway, and where that asks for a payment it is signed within the limits and
- * sent again, once. The answer passes through as it comes; its receipt says what was charged.
+ * The payer's calls: each is forwarded to the gateway; if that requires a payment, it is signed within the limits and
+ * sent again, once. The answer is streamed through unchanged; its receipt shows the charge.
  */
 import type { IncomingMessage } from "node:http"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
@@ -38,23 +38,23 @@ export interface Payer {
   readonly ledger: Ledger
 }
 
-// As much as the gateway takes with pictures; each is kept for the second try.
+// As much as the gateway accepts with pictures; each is kept for the second try.
 const bodyBytesMax = 10_485_760
 const connectionsMax = 64
 const connectTimeoutMs = 10_000
 // A model that answers in one piece takes minutes until its head, and then the chain is waited for.
 const headersMs = 900_000
-// A gateway sends a sign of life each ten seconds.
+// A gateway sends a sign of life every ten seconds.
 const stallMs = 180_000
 const deadlineMs = 3_600_000
 const answerBytesMax = 1_073_741_824
 
-// The caller's token is for the payer alone, and so are payments.
+// The caller's token is only for the payer, and so are payments.
 const headersLeft = ["x-api-key", "payment-signature", "x-payment"]
 
 const methods: ReadonlyArray<Method> = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
-/** Listens on this machine alone. */
+/** Listens only on this machine. */
 export const payerListener = (payer: Payer) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -103,7 +103,7 @@ const passOn = Effect.fnUntraced(function* (payer: Serving, call: RelayedCall, e
     yield* note(entry, String(first.status))
     return relayedAnswer(first)
   }
-  // Read to its end, so that the paid call can take its connection.
+  // Read to its end, so that the paid call can reuse its connection.
   yield* Effect.ignore(Stream.runDrain(first.body))
   const reserved = yield* reserve(payer, first.headers["payment-required"])
   return yield* payFor(payer, call, { entry, ...reserved })
@@ -111,7 +111,7 @@ const passOn = Effect.fnUntraced(function* (payer: Serving, call: RelayedCall, e
 
 type Entry = Ref.Ref<Call>
 
-/** Its line is written when the call has ended, whoever ends it. */
+/** Its line is written when the call has ended, on either side. */
 const openEntry = (payer: Serving, { target, body }: RelayedCall) => {
   const path = target.split("?", 1).join()
   const entry: Call = { path, model: modelIn(body), said: "broken off" }
@@ -140,7 +140,7 @@ const send = Effect.fnUntraced(function* (payer: Serving, call: RelayedCall, pay
   return yield* payer.client.stream(request)
 })
 
-/** What is signed, once its price is taken out of the budget. */
+/** What is signed, once its price is reserved from the budget. */
 const reserve = Effect.fnUntraced(function* ({ terms, perCall, ledger }: Serving, header: string | undefined) {
   const chosen = chooseOffer(header, terms)
   if (Result.isFailure(chosen)) return yield* unpaid("no_way_to_pay", chosen.failure)
@@ -169,7 +169,7 @@ const payFor = Effect.fnUntraced(function* (payer: Serving, call: RelayedCall, s
     Effect.onInterrupt(() => unsigned),
     Effect.catch(({ reason }) => Effect.andThen(unsigned, unpaid("cannot_sign", reason)))
   )
-  // From here on it counts as spent, until the gateway says otherwise.
+  // From here on it counts as spent, until the gateway proves otherwise.
   yield* Ref.update(entry, (before) => ({ ...before, signed: { id, microUsd: quote.microUsd } }))
   const answer = yield* Effect.mapError(send(payer, call, signed), ({ message }) =>
     lostAfterSignature(gatewayUrl, message)
@@ -185,7 +185,7 @@ const payFor = Effect.fnUntraced(function* (payer: Serving, call: RelayedCall, s
   return relayedAnswer(answer)
 })
 
-/** Undefined where the head does not say it. A refusal is only believed to be unpaid as the gateway's own word. */
+/** Undefined if the head does not show it. A refusal is believed to be unpaid only if it is the gateway's own. */
 const chargedByHead = ({ status, headers }: EgressStream, { requirements }: PayQuote): bigint | undefined => {
   const charged = chargedBy(receiptIn(headers["payment-response"]), requirements)
   const isRefused = status >= 400 && headers["x-request-id"] !== undefined
@@ -196,8 +196,8 @@ const chargedByHead = ({ status, headers }: EgressStream, { requirements }: PayQ
 const receiptMs = 15_000
 
 /**
- * The same bytes; a receipt among them is told before they go on. Many clients leave with the last event, and the
- * receipt follows it: that is then read without them.
+ * The same bytes; a receipt among them is reported before they are passed on. Many clients disconnect at the last
+ * event, and the receipt follows it: the rest is then read without them.
  */
 const watched = Effect.fnUntraced(function* (
   body: EgressStream["body"],

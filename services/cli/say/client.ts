@@ -1,6 +1,6 @@
 /**
- * The speech API of the fleet in this home, as `say` calls it. A refusal becomes lines for a terminal: what is wrong,
- * where, and when to come back.
+ * The speech API of this home's fleet, as `say` calls it. A refusal becomes lines for a terminal: what is wrong, where,
+ * and when to retry.
  */
 import { Effect, Result, Schema, Stream } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientError, HttpClientRequest, HttpClientResponse } from "effect/http"
@@ -30,8 +30,8 @@ export const findFleet = Effect.gen(function* () {
     call: <A, E>(calling: Effect.Effect<A, E>) => Effect.mapError(calling, (error) => refusedBy(error, lost)),
     api: yield* speechClientOver(http, { url, token }),
     /**
-     * The bytes of an answer while they come. A plain client reads streams: the typed one fails at an event whose type
-     * it does not know, and those are to be ignored.
+     * The bytes of an answer as they arrive. A plain client reads streams: the typed one fails at an event of unknown
+     * type, and those must be ignored.
      */
     stream: (path: string, body: unknown): Stream.Stream<Uint8Array, CommandRefused> => {
       const request = HttpClientRequest.post(`${url}${path}`).pipe(

@@ -1,4 +1,4 @@
-/** `lexicons`: how words are spoken in the workspace, listed, stored from files, shown and deleted. */
+/** `lexicons`: the workspace's pronunciations: listed, stored from files, shown and deleted. */
 import { Effect } from "effect"
 import { lexiconLimits } from "#speech"
 import { note, print, table, textWithin } from "../console.ts"

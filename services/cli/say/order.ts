@@ -31,7 +31,7 @@ export interface SayOrder {
   readonly asked: Pick<StreamRequest, "model" | "language" | "lexicons" | "speed"> & {
     readonly voice_id: string | undefined
   }
-  /** Without a file it is played. */
+  /** Played if no file is given. */
   readonly file: string | undefined
   readonly format: SayFormat
   readonly marks: MarksShown | undefined
@@ -42,7 +42,7 @@ export interface SpokenOrder extends SayOrder {
   readonly asked: SayOrder["asked"] & { readonly voice_id: string }
 }
 
-/** Undefined when only the voices are asked for. */
+/** Undefined when only the voices are requested. */
 export const readOrder = Effect.fnUntraced(function* (given: SayGiven) {
   const { out, format: named, language, model, speed, marks } = given
   if (given.voices || given.voice === "list") return undefined

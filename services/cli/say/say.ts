@@ -20,7 +20,7 @@ export const say = Effect.fnUntraced(function* (given: SayGiven) {
   const spoken = yield* chosen(fleet, order)
   const durationMs = yield* speak(fleet, spoken, file ?? (yield* openPlayer), wordsOf(order))
   if (file === undefined) return
-  // On standard error, for standard output carries the words.
+  // On standard error, because standard output carries the words.
   yield* note(`${file.path}: ${(durationMs / 1_000).toFixed(3)} s, ${file.bytes()} bytes`)
 }, Effect.scoped)
 
@@ -30,7 +30,7 @@ const wordsOf = ({ text, marks }: SayOrder) =>
     marks,
     hasProgress: process.stderr.isTTY && !(marks !== undefined && process.stdout.isTTY),
     out: writeOut,
-    // Of our own: numbers, and what clears the line.
+    // Our own numbers, and what clears the line.
     progress: (line) => void process.stderr.write(line)
   })
 
@@ -40,7 +40,7 @@ const voicesOf = Effect.fnUntraced(function* ({ api, call }: SpeechFleet) {
   return "voices" in listed ? listed.voices : listed
 })
 
-/** Without a voice the fleet's best one speaks, and without a model one that speaks with the voice. */
+/** The default voice is the fleet's best one, and the default model one that speaks with the voice. */
 const chosen = Effect.fnUntraced(function* (fleet: SpeechFleet, { asked, ...order }: SayOrder) {
   const voices = yield* voicesOf(fleet)
   const voiceId = asked.voice_id ?? defaultVoice(voices, asked.language)
@@ -55,7 +55,7 @@ const chosen = Effect.fnUntraced(function* (fleet: SpeechFleet, { asked, ...orde
 
 type Listed = Effect.Success<ReturnType<typeof voicesOf>>
 
-/** The voices of models come first: they are understood best. The list that a fleet gives is in another order. */
+/** Models' voices come first: they are the most intelligible. The fleet's own list has another order. */
 const defaultVoice = (voices: Listed, language: string | undefined) => {
   const shared = voices.filter(({ type }) => type === "shared")
   const listed = new Set(shared.map(({ id }) => id))
@@ -63,13 +63,13 @@ const defaultVoice = (voices: Listed, language: string | undefined) => {
   return defaultVoiceId(language, [...neural, ...sharedVoices.filter(({ id }) => listed.has(id))])
 }
 
-/** The model that a voice needs where the default one does not speak with it; undefined where it does. */
+/** The model that a voice needs if it is not one of the default model's; otherwise undefined. */
 export const modelFor = (voice: Pick<Listed[number], "models"> | undefined): string | undefined => {
   const names = (voice?.models ?? []).map(({ name }) => name)
   return names.some((name) => findModel(name)?.isDefault === true) ? undefined : names[0]
 }
 
-/** A model without marks on a stream answers at once, as long as the text may be that long. */
+/** A model without marks on a stream answers at once, if it allows a text of that length. */
 export const routed = ({ text, format }: Pick<SayOrder, "text" | "format">, model = ""): SayOrder["format"] =>
   findModel(model)?.hasMarks === false && text.length <= speechInputMax.answer && format.wavRateHz === undefined
     ? { ...format, route: "answer" }
@@ -175,10 +175,7 @@ const Wire = Schema.fromJsonString(
 const decode = Schema.decodeResult(Wire)
 const known = new Set(["speech.chunk", "speech.done", "speech.error"])
 
-/**
- * Reads the events of the timestamps stream from bytes that come in pieces of any size; unknown events are skipped.
- * Pure.
- */
+/** Reads the events of the timestamps stream from bytes in chunks of any size; unknown events are skipped. Pure. */
 export const eventReader = () => {
   const utf8 = new TextDecoder()
   let rest = ""
@@ -222,11 +219,11 @@ interface WordsOptions {
 
 interface WordsShown {
   readonly show: (mark: WordMark) => void
-  /** `isWhole`: the text behind the last word belongs to it. */
+  /** `isWhole`: the text after the last word belongs to it. */
   readonly end: (isWhole: boolean) => void
 }
 
-// A shorter text is over before anybody could read its progress.
+// A shorter text is over before its progress could be read.
 const longCharacters = 400
 const clearLine = "\r\u001b[K"
 

@@ -1,6 +1,6 @@
 /**
- * The sinks for the sound. A file is there whole or not at all: it is written under a temporary name beside its place.
- * The sound card is reached by a player that is fed while the speech comes and never outlives this process.
+ * The sinks for the sound. A file is complete or absent: it is written under a temporary name beside its destination.
+ * The sound card is reached by a player that is fed as the speech arrives and never outlives this process.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { accessSync, constants } from "node:fs"
@@ -16,9 +16,9 @@ import { playedRateHz } from "./order.ts"
 /** A sink for audio: a file or a sound card. */
 export interface SaySink {
   readonly write: (bytes: Uint8Array) => Effect.Effect<void, CommandRefused>
-  /** Returns when that moment of the audio is heard; at once when nobody listens. */
+  /** Completes when that moment of the audio is heard; at once without a listener. */
   readonly heard: (atMs: number) => Effect.Effect<void>
-  /** Returns when everything is written or heard. */
+  /** Completes when everything is written or heard. */
   readonly finish: Effect.Effect<void, CommandRefused>
 }
 
@@ -80,7 +80,7 @@ export const openFile = Effect.fnUntraced(function* (named: string, wavRateHz: n
 interface Player {
   readonly program: string
   readonly parameters: ReadonlyArray<string>
-  /** Whether it reads PCM as it comes; otherwise it wants a whole file, named last. */
+  /** Whether it reads PCM as it arrives; otherwise it needs a complete file, named last. */
   readonly isFed: boolean
   /** The time from its first bytes to the first sound; measured, so that words are printed when they are heard. */
   readonly startMs: number
@@ -135,7 +135,7 @@ export const faultOfPlayer = (code: number | null, signal: string | null, said: 
   return told ?? (signal === null ? `it ended with ${code}` : `it was ended by ${signal}`)
 }
 
-// Audio that a player has not taken yet waits here, so that the fleet is done soon: ten minutes of it.
+// Audio that a player has not taken yet waits here, up to ten minutes of it, so that the fleet finishes soon.
 const waitingBytesMax = 32 * 1_024 * 1_024
 
 const otherwise = "write a file instead: -o hello.mp3"
@@ -183,7 +183,7 @@ const fed = Effect.fnUntraced(function* (player: Player, started: Effect.Effect<
   }
 })
 
-/** For a player that wants a whole file; the fleet makes one in a hundredth of its duration. */
+/** For a player that needs a complete file; the fleet generates one in a hundredth of its duration. */
 const given = Effect.fnUntraced(function* (player: Player, started: Effect.Effect<unknown>) {
   const folder = yield* Effect.acquireRelease(
     Effect.promise(() => mkdtemp(join(tmpdir(), "starling-say-"))),

@@ -1,6 +1,6 @@
 /**
- * The fleet's present state, each second: roles, backlogs, breakers, streams, payments, latencies. Prints one frame
- * when standard output is no terminal, or when once is enough.
+ * The fleet's current state, each second: roles, backlogs, breakers, streams, payments, latencies. Prints one frame
+ * when standard output is not a terminal, or when once is enough.
  */
 import { Deferred, Effect, Option } from "effect"
 import { type EndpointRow, type Frame, framesOf, type LatencyRow, type RoleRow, type Target } from "#console/readings"
@@ -30,7 +30,7 @@ export const top = Effect.fnUntraced(function* ({ urls, intervalSeconds, once, j
   const screen = yield* openScreen
   const draw = Effect.gen(function* () {
     yield* screen.show(frameLines(yield* next, yield* screen.room))
-    // The terminal may change in between; the picture is then at most this old.
+    // The terminal can change in between; the picture is then at most this old.
     yield* Effect.sleep(intervalMs)
   })
   yield* Effect.raceFirst(Effect.forever(draw), screen.left)
@@ -40,7 +40,7 @@ const watch = (urls: ReadonlyArray<string>) => {
   const frameAt = framesOf()
   let last: ReadonlyArray<Target> = []
   return Effect.gen(function* () {
-    // While a home's fleet is gone for a moment, its last addresses are read.
+    // While a home's fleet is briefly gone, its last addresses are read.
     last = yield* last.length === 0 ? findTargets(urls) : Effect.orElseSucceed(findTargets(urls), () => last)
     return yield* frameAt(last)
   })
@@ -107,7 +107,10 @@ export interface Room {
 
 type Table = ReadonlyArray<ReadonlyArray<string>>
 
-/** A frame as lines that fit the terminal: cut in width; in height, endpoints and latencies give way. Pure. */
+/**
+ * A frame as lines that fit the terminal: truncated in width; in height, endpoints and latencies are reduced first.
+ * Pure.
+ */
 export const frameLines = (frame: Frame, room: Room): ReadonlyArray<string> => {
   const fixed = [heading(frame), "", ...align(roleTable(frame.roles)), "", ...totalLines(frame), breakerLine(frame)]
   const latencies = ["", ...align(latencyTable(frame.latencies.filter(isTold)))]
@@ -198,7 +201,7 @@ const align = (rows: Table): ReadonlyArray<string> => {
   )
 }
 
-// Names in the fleet come from others, and a frame is lines.
+// Names in the fleet come from others, and a frame consists of lines.
 const fit = (line: string, columns: number) => {
   const plain = printableLine(line)
   return plain.length <= columns ? plain : `${plain.slice(0, Math.max(0, columns - 1))}…`
