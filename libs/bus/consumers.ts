@@ -148,7 +148,7 @@ export const consumerDifferences = (
   const { stream, durable } = declaration
   if (current === undefined) return [`consumer ${durable} of ${stream} does not exist`]
   const filters = filtersOf(current)
-  // Without a filter it gets its whole stream.
+  // Without a filter it gets the entire stream.
   const has = { ...current, filter_subjects: filters.length === 0 ? declaration.filterSubjects : filters }
   return Object.entries(consumerConfig(declaration)).flatMap(([key, value]) => {
     const now = has[key as keyof ConsumerConfig]

@@ -152,7 +152,7 @@ export const toHeaders = (pairs: HeaderPairs): MsgHdrs => {
   return built
 }
 
-/** Looks one header up by its exact name. */
+/** Returns one header by its exact name. */
 export const headerReader = (headers: MsgHdrs | undefined) => (name: string) => {
   if (headers === undefined) return undefined
   for (const [key, values] of headers) if (key === name) return values[0]

@@ -33,7 +33,7 @@ export const FanOutCursor = Schema.Struct({
 })
 export interface FanOutCursor extends Schema.Schema.Type<typeof FanOutCursor> {}
 
-/** The cursor as it is stored. */
+/** The stored form of the cursor. */
 export const fanOutRecordCodec = relayRecordCodec(FanOutCursor)
 
 /** The cursor of a fan-out that never ran: events published before it belong to no endpoint. */

@@ -1,17 +1,17 @@
 /**
- * The role console, whole: what the bus keeps for operators, over HTTP. It decides nothing of its own: a read is a read
- * of a stream, and an act is a message that the role concerned takes, written down in AUDIT first.
+ * The complete role console: the bus's records for operators, over HTTP. It decides nothing of its own: a read is a
+ * read of a stream, and an action is a message to the role concerned, recorded in AUDIT first.
  *
- * in: HTTP on Console.Port; metrics and health of every process that it is told of; the streams ATTEMPTS, EVENTS,
- * ABANDONED, REJECTED, RECEIPTS and AUDIT, and the figures of all; KV `tokens`, `endpoints`, `webhook-endpoints`,
+ * in: HTTP on Console.Port; metrics and health of every configured process; the streams ATTEMPTS, EVENTS, ABANDONED,
+ * REJECTED, RECEIPTS and AUDIT, and the figures of all; KV `tokens`, `endpoints`, `webhook-endpoints`,
  * `webhook-dispatchers`, `authorizations`, `payment-books`, `payment-refunds`, `model-uptime`, `speech-figures`, `leases`,
  * `sign-in-codes`; the built page
- * out: calls of the page to the other APIs, with the caller's token; `deliveries.due.>` (tests, and sent again),
- * `events.>` (examples, and sent again), `audit.*`; orders to settlers on `payments.books` and `payments.refunds`; removals from ABANDONED and
- * REJECTED; KV `tokens`, `token-uses`, `endpoints`, `webhook-endpoints`, `sign-in-codes`, `idempotency`
+ * out: the page's calls to the other APIs, with the caller's token; `deliveries.due.>` (tests and resends), `events.>`
+ * (examples and resends), `audit.*`; orders to settlers on `payments.books` and `payments.refunds`; removals from
+ * ABANDONED and REJECTED; KV `tokens`, `token-uses`, `endpoints`, `webhook-endpoints`, `sign-in-codes`, `idempotency`
  * state: none; any number of processes serve side by side
- * when something fails: an act that cannot be written down is not done; with the broker away every route is 503; the
- * loss of every process takes from the fleet only its operators' view
+ * when something fails: an action that cannot be recorded is not done; with the broker away every route is a 503;
+ * losing every process costs the fleet only its operators' view
  */
 import { Effect, Layer, Option } from "effect"
 import { Auth, descriptionRoutes, HttpListener, Idempotency, Tokens, TokenUses } from "#http"

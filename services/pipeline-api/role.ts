@@ -1,16 +1,16 @@
 /**
- * The role pipeline-api, whole. Its main path: a command comes over HTTP (`http/`) or the bus (`answer-commands.ts`),
- * passes `Commands`, and is decided by an actor of libs/pipeline; the decision is one record of LOG, and a relay makes
- * events of it. Runners take work from `pickup/`; their reports come in by `reports/`; `follow-ups/` carries out what a
- * record means for other actors.
+ * The complete role pipeline-api. Its main path: a command arrives over HTTP (`http/`) or the bus
+ * (`answer-commands.ts`), passes `Commands`, and is decided by an actor of libs/pipeline; the decision is one record of
+ * LOG, and a relay turns it into events. Runners take work from `pickup/`; `reports/` takes in their reports;
+ * `follow-ups/` carries out a record's consequences for other actors.
  *
  * in: HTTP on PipelineApi.Port; `commands.<entity>` and `pickup.next.<agent kind>`, `pickup.held` (requests);
  * `reports.<kind>` (work queue)
- * out: LOG, and from it EVENTS, KV `views`, and the commands that follow for other entities
- * state: LOG alone; KV `answers` (operators' words, until a runner has them), `cursors`, `idempotency`; KV `tokens` and
- * `spend` are read, `token-uses` written
+ * out: LOG, and from it EVENTS, KV `views`, and the resulting commands for other entities
+ * state: LOG alone; KV `answers` (operators' answers, until a runner has them), `cursors`, `idempotency`; KV `tokens`
+ * and `spend` are read, `token-uses` written
  * when something fails: a decision is one record or none; every decision becomes events, views and follow-ups however
- * often a process dies in between; a report is handed back until it is decided; a log that is full or away is 503
+ * often a process dies in between; a report is handed back until it is decided; a full or unreachable log is a 503
  */
 import { randomUUID } from "node:crypto"
 import { Effect, Latch, Layer } from "effect"

@@ -1,11 +1,11 @@
 /**
- * The role sweeper: everything that happens because time has passed.
+ * The role sweeper does everything that happens because time has passed.
  *
  * in: KV `views` and `forecasts`; LOG, and EVENTS to compare with it
  * out: commands on `commands.<entity>`; it never writes LOG or EVENTS
- * state: KV `spend` (made again from LOG when empty) and `sweeps`; a lease per sweep in KV `leases`
- * failure policy: one process runs a sweep, another takes over 3 s after it died; a sweep that fails is logged, counted
- * and run again at its next interval; a command that is sent twice has one id
+ * state: KV `spend` (rebuilt from LOG when empty) and `sweeps`; a lease per sweep in KV `leases`
+ * failure policy: one process runs a sweep, another takes over 3 s after it died; a failed sweep is logged, counted and
+ * run again at its next interval; a command sent twice has one id
  */
 import { Effect, Layer } from "effect"
 import { Views } from "#actors"

@@ -1,10 +1,10 @@
 /**
- * The role webhook-dispatcher: events become signed deliveries to receivers.
+ * The role webhook-dispatcher turns events into signed deliveries to receivers.
  *
  * in: `events.>` (relay), `deliveries.due.>` (consumer per endpoint or partition), KV `endpoints`, `webhook-endpoints`,
- * `deliveries-asked` (tests, and deliveries that operators send again)
+ * `deliveries-asked` (tests, and deliveries that operators resend)
  * out: signed POSTs to the endpoints, `deliveries.>`, `attempts.*`, `abandoned.*`, `rejected.*`, KV `webhook-dispatchers`
- * state: each fan-out's cursor and roster in the stream of its lane, DELIVERIES the first, KV `endpoints`
+ * state: each fan-out's cursor and roster in the stream of its lane, of which DELIVERIES is the first; KV `endpoints`
  * failure policy: the message counts its attempts; a retry is a schedule; after MaxAttempts a delivery goes to
  * ABANDONED; a broken envelope goes to REJECTED; no receiver can affect another endpoint.
  */

@@ -41,7 +41,7 @@ export interface ProjectorOptions {
 
 // Records that arrive within a moment form one run; for a frequently changing entity only the last is written.
 const run = { messagesMax: 512, withinMs: 20 }
-// Concurrent writes; a bucket takes some thousand a second.
+// Concurrent writes; a bucket handles a few thousand a second.
 const writesAtOnce = 64
 const stallMsDefault = 30_000
 const looksPerStall = 6

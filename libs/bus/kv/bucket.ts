@@ -128,7 +128,7 @@ interface Opened<A> {
   readonly bucket: string
   readonly codec: MessageCodec<A>
   readonly followed: Set<string>
-  /** The broken records already reported: each one's revision, by its key. */
+  /** Broken records already reported: the last reported revision, by key. */
   readonly told: Map<string, number>
 }
 

@@ -91,7 +91,7 @@ export const isRemoval = ({ data, header: read }: SourceMessage): boolean =>
   data.length === 0 || removals.some((name) => read(name) !== undefined)
 
 /**
- * Whether a record is the broker's answer to a read of another stream that somebody had stored here: none of our
+ * Whether a record is the broker's answer to a read of another stream that a client redirected here: none of our
  * writers sets this header. Such a record counts as absent.
  */
 export const isForged = (subject: string, message: Pick<SourceMessage, "header">): Effect.Effect<boolean> => {

@@ -9,7 +9,7 @@ const mib = 1_024 * kib
 /** The days that EVENTS keeps; a parked endpoint can resume anywhere within them. */
 export const eventsKeptDays = 35
 
-/** The largest envelope accepted from the bus: the longest question and some hundred findings fit. */
+/** The largest envelope accepted from the bus: the longest question and about a hundred findings fit. */
 export const envelopeBytesMax = 256 * kib
 
 /** A decision with all its events and the state after it. */

@@ -82,7 +82,8 @@ export const rejectedRoutes = routesOf(
           target: `${sequence} ${rejection.subject}`,
           reason
         })
-        // A second call that overlaps the first republishes nothing, and one that finds neither cannot precede it.
+        // A concurrent second call republishes nothing. A publisher that does not know what the id is made of cannot
+        // use it first.
         const messageId = `rejected:${hash("sha256", `${sequence} ${rejection.receivedAt} ${rejection.payloadBase64}`)}`
         const stored = yield* refusing((yield* Publisher).publishRaw(subject, bytes, { messageId }))
         yield* refusing((yield* StreamReader).remove("REJECTED", sequence))
