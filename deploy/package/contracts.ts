@@ -60,6 +60,8 @@ const compile = (outDir: string) => {
       incremental: false,
       tsBuildInfoFile: null,
       declaration: true,
+      // How the APIs are declared is of no use outside, and its types cannot be written down.
+      stripInternal: true,
       rewriteRelativeImportExtensions: true,
       typeRoots: [join(root, "node_modules/@types")],
       rootDir: libs,

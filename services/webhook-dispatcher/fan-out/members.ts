@@ -215,10 +215,14 @@ const followConfiguration: Move = (plan, facts) => {
   const known = configured.filter(({ id }) => isOwn(cursor, lane, id) && hasMember(members, id))
   for (const { id, name } of [...known, ...fresh]) present[id] = { name, absentSinceMs: null }
   const firstOf = (id: string) => admitted?.get(id) ?? Math.max(roster.lastSequence + 1, firstNeeded(parked, id))
-  const started = placed(
-    parked,
-    fresh.map(({ id }) => [id, firstOf(id)])
-  )
+  // The cursor of a lane that is alone names this configuration: the stored roster was lost, and all keep their places.
+  const isRosterLost = cursor.roster === ours && admitted === undefined
+  const started = isRosterLost
+    ? parked
+    : placed(
+        parked,
+        fresh.map(({ id }) => [id, firstOf(id)])
+      )
   const changed: Members = { ...members, configured: present }
   const messages = [rosterMessage(lane, changed)]
   return stepped(plan, { messages, cursor: { ...started, roster: ours }, members: changed, archived })

@@ -72,8 +72,7 @@ const keep = Effect.fnUntraced(function* (
   if ((cursor.revision ?? 0) > endpoints.revision()) yield* endpoints.catchUp
   const members = (state.members ??= yield* deps.stored)
   const admitted = yield* deps.admissions(cursor, members)
-  const isAdmitted = admitted !== undefined && endpoints.configured.some(({ id }) => admitted.has(id))
-  const roster = isRosterDue || isAdmitted ? yield* deps.rosterFacts(nowMs) : undefined
+  const roster = isRosterDue || isTaking(deps, state, cursor, admitted) ? yield* deps.rosterFacts(nowMs) : undefined
   if (roster !== undefined) state.rosterAtMs = nowMs
   const plan = planMembers(cursor, {
     lane,
@@ -95,6 +94,18 @@ const leavingOf = ({ endpoints }: Dependencies, state: State) => {
   const leaving = [...endpoints.leaving().values()]
   state.members &&= withoutRuntime(state.members, endpoints.leaving().keys())
   return leaving
+}
+
+/** Whether the lane takes an endpoint of the configuration now: one that moves here, or all of a roster that was lost. */
+const isTaking = (
+  { lane, endpoints }: Dependencies,
+  { members }: State,
+  cursor: FanOutCursor,
+  admitted: Admissions | undefined
+) => {
+  if (members === undefined) return false
+  const lacking = lackingOf(cursor, { lane, members, configured: endpoints.configured, atRunTime: [] })
+  return lacking.some((id) => admitted === undefined || admitted.has(id))
 }
 
 const adopt = ({ lane, endpoints }: Dependencies, state: State, { cursor, members }: MemberPlan) => {

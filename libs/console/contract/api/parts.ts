@@ -80,7 +80,11 @@ export const timeQuery = {
 /** A name in a query. */
 export const NameFilter = Schema.String.check(Schema.isBetweenLength(1, 256))
 
-/** An action takes just its reason unless it names another body. */
+/**
+ * An action takes just its reason unless it names another body.
+ *
+ * @internal
+ */
 export const { read, act, change } = endpointsFor({
   table: consoleErrorCodes,
   always: fleetCodes,

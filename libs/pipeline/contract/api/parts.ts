@@ -83,6 +83,11 @@ export const pipelineErrorCodes = {
   }
 } as const satisfies Record<string, ErrorCode>
 
+/**
+ * Declares the endpoints of this API.
+ *
+ * @internal
+ */
 export const pipelineEndpoints = endpointsFor({
   table: pipelineErrorCodes,
   always: fleetCodes,

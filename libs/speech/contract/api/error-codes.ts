@@ -104,7 +104,11 @@ export const SpeechErrorEnvelope = Schema.Struct({
   })
 }).annotate({ identifier: "ErrorEnvelope" })
 
-/** `missing`: the codes of a path that names one thing that does not exist. */
+/**
+ * `missing`: the codes of a path that names one thing that does not exist.
+ *
+ * @internal
+ */
 export const speechEndpoints = endpointsFor({
   table: speechErrorCodes,
   always: [

@@ -52,6 +52,15 @@ describe("a changed configuration", () => {
     assert.deepStrictEqual(plan.members, members({ a: null, n: null }))
   })
 
+  it("gives all endpoints back to a cursor that held them when the stored roster is lost, each at its place", () => {
+    const configured = [endpoint("a"), endpoint("b")]
+    const cursor = { ...beginCursor(50), next: { b: 31 }, roster: fingerprint(configured) }
+    const plan = planMembers(cursor, facts({ members: members({}), configured, roster }))
+    assert.deepStrictEqual(plan.cursor, cursor)
+    assert.deepStrictEqual(subjectsOf(plan), ["deliveries.roster"])
+    assert.deepStrictEqual(plan.members, members({ a: null, b: null }))
+  })
+
   it("parks a removed endpoint, and remembers since when", () => {
     const has = { members: members({ a: null, b: null }), configured: [endpoint("a")], roster: { ...roster, nowMs: 7 } }
     const plan = planMembers(beginCursor(50), facts(has))
