@@ -126,11 +126,17 @@ export const payingFiles = [
   { title: "Python's openai", fence: "python", path: "dev/examples/pay/pay.py" }
 ] as const
 
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly devDependencies: Readonly<Record<string, string>>
+}
+
 const payingPage = Effect.flatMap(
   Effect.promise(() => readFile("package.json", "utf8")),
   (text) => {
-    const { devDependencies } = JSON.parse(text) as { readonly devDependencies: Readonly<Record<string, string>> }
-    return pageOfFiles({ path: "docs/paying-clients.md", head: payingHead(devDependencies) }, payingFiles)
+    const { dependencies, devDependencies } = JSON.parse(text) as Manifest
+    const head = payingHead({ ...dependencies, ...devDependencies })
+    return pageOfFiles({ path: "docs/paying-clients.md", head }, payingFiles)
   }
 )
 
