@@ -6,11 +6,5 @@ export const deliveryLanesMax = 16
 /** The stream of a lane. */
 export const deliveryStream = (lane: number): string => (lane === 0 ? "DELIVERIES" : `DELIVERIES-${lane}`)
 
-/** The lane of a delivery's subject. */
-export const laneOfSubject = (subject: string): number => {
-  const root = subject.slice(0, subject.indexOf("."))
-  return root === "deliveries" ? 0 : Number(root.slice("deliveries-".length))
-}
-
 /** The most reports in work over all processes: the upper limit of `PipelineApi.ReportsMax`. */
 export const reportsInWorkMax = 10_000

@@ -35,7 +35,7 @@ export {
 } from "./message.ts"
 export { Objects } from "./objects.ts"
 export { type SourceMessage } from "./pages.ts"
-export { type BatchMessage, batchMessagesMax, Publisher, scheduleHeaders } from "./publish.ts"
+export { type BatchMessage, Publisher, scheduleHeaders } from "./publish.ts"
 export { isSmall, type RefusedMessage, relayPlace, relayRecordCodec, type RelayStep } from "./relay/cursor.ts"
 export { relay, runMessagesMax } from "./relay/relay.ts"
 export { Requests } from "./request.ts"

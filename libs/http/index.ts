@@ -35,7 +35,7 @@ export {
   unknownGrants
 } from "./auth/Tokens.ts"
 export { TokenUses } from "./auth/TokenUses.ts"
-export { BodyRoom, type HeldRoom } from "./bodies/BodyRoom.ts"
+export { BodyRoom } from "./bodies/BodyRoom.ts"
 export {
   type BodyLimits,
   decodeMessage,
@@ -81,7 +81,7 @@ export {
   route,
   routesOf
 } from "./listener/routes.ts"
-export { acceptWebSocket, type WebSocket, WebSocketClosed, type WebSocketLimits } from "./listener/WebSocket.ts"
+export { acceptWebSocket, type WebSocket, WebSocketClosed } from "./listener/WebSocket.ts"
 export { httpMetrics } from "./metrics.ts"
 export {
   rateLimitHeaders,

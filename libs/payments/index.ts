@@ -31,14 +31,7 @@ export {
 } from "./chains/evm/channels/contract.ts"
 export { channelVerifier, type CheckedVoucher, plainSignature, signedDeposit } from "./chains/evm/channels/voucher.ts"
 export { openRemoteSigner, type RemoteSigner } from "./chains/evm/RemoteSigner.ts"
-export {
-  KeystoreFault,
-  openKeystore,
-  readKeystore,
-  type ScryptCost,
-  sealKeystore,
-  usualScrypt
-} from "./chains/evm/keystore.ts"
+export { KeystoreFault, openKeystore, readKeystore, sealKeystore } from "./chains/evm/keystore.ts"
 export { type EvmOptions, type EvmScheme, openEvmScheme } from "./chains/evm/exact-evm.ts"
 export type { EvmPayment } from "./chains/evm/payment.ts"
 export { chainIdOf as evmChainIdOf } from "./chains/evm/settings.ts"
@@ -77,10 +70,9 @@ export {
   channelOrderAnswerCodec,
   channelOrderCodec,
   ChannelRefused,
-  Channels,
-  type StoredChannel
+  Channels
 } from "./channels/Channels.ts"
-export { ClaimReader, type ClaimsFound, type SeenClaim } from "./claims/ClaimReader.ts"
+export { ClaimReader, type SeenClaim } from "./claims/ClaimReader.ts"
 export {
   type Claim,
   claimOfJob,
@@ -100,7 +92,6 @@ export {
   type LocalSettlement,
   LocalSettlers,
   localSettlers,
-  type NotCommitted,
   outcomeOfClaim,
   type RequestedSettlement,
   Settlements
@@ -173,7 +164,6 @@ export {
   requirementsFor,
   type Tariff,
   tariffOf,
-  type TokenPrices,
   tokenPrice
 } from "./quote.ts"
 export {

@@ -18,7 +18,6 @@ export {
 } from "./deliveries.ts"
 export {
   beginCursor,
-  type DeliveryLaneCounts,
   FanOutCursor,
   fanOutRecordCodec,
   firstNeeded,
@@ -29,7 +28,7 @@ export {
   readDeliveryLanes,
   readFanOutCursor
 } from "./fan-out-cursor.ts"
-export { emptyRoster, type Members, readMembers, readRoster, type Roster, rosterCodec } from "./roster.ts"
+export { type Members, readMembers, readRoster, rosterCodec } from "./roster.ts"
 export { type Decided, overlapMsDefault, readSettings, withoutOldSecrets } from "./endpoints/changes.ts"
 export * from "./endpoints/errors.ts"
 export { secretSeal, type SecretSeal } from "./endpoints/seal.ts"

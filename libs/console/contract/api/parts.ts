@@ -45,8 +45,6 @@ export const consoleErrorCodes = {
   }
 } as const satisfies Record<string, ErrorCode>
 
-export type ConsoleErrorCode = keyof typeof consoleErrorCodes
-
 /** A page of a list, the newest first. */
 export const newestFirst = <S extends Schema.Codec<unknown, unknown>>(entry: S, what: string) => ({
   items: Schema.Array(entry)

@@ -23,9 +23,6 @@ export const depositCollectorAddress = "0x4020806089470a89826cB9fB1f4059150b5500
 /** Collects deposits by Permit2. */
 export const permit2CollectorAddress = "0x4020425FAf3B746C082C2f942b4E5159887B0005"
 
-/** The contract accepts no other delay. */
-export const withdrawDelaySeconds = { min: 900, max: 2_592_000 } as const
-
 /** The parties of a channel. They never change: its id is their hash. Addresses in any case. */
 export interface ChannelConfig {
   readonly payer: string
