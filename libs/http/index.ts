@@ -43,8 +43,7 @@ export {
   messageJson,
   readBytesWhile,
   readJson,
-  readJsonValue,
-  type TakenBody
+  readJsonValue
 } from "./bodies/read-body.ts"
 export {
   answerHeader,
@@ -71,12 +70,10 @@ export { formFingerprint, idempotencyKey, jsonFingerprint } from "./idempotency/
 export type { CorsPolicy } from "./listener/cors.ts"
 export { HttpListener, type ListenerOptions } from "./listener/HttpListener.ts"
 export {
-  type BegunCall,
   below,
   crossOrigin,
   type EndpointRequest,
   type Method,
-  type Prelude,
   type Route,
   route,
   routesOf

@@ -61,12 +61,7 @@ const payable = (call: EmbeddingCall, http: HttpCall["Service"]): PayableCall =>
   shape: "chat"
 })
 
-export const answerEmbeddings = pricedRoute({
-  dialect: "embeddings",
-  read: readEmbeddingCall,
-  payable,
-  answer: answerCall
-})
+export const answerEmbeddings = pricedRoute({ dialect: "embeddings", read: readEmbeddingCall, answer: answerCall })
 
 /** Undefined if the provider counts no tokens. Some report only the total, which is the input. */
 const usageOf = (answer: JsonObject): Usage | undefined => {

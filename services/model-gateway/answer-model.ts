@@ -39,7 +39,7 @@ import { type UpstreamOrder, Upstreams } from "./upstream/Upstreams.ts"
 const utf8 = new TextEncoder()
 
 export const answerModel = (dialect: ApiDialect) =>
-  pricedRoute({ dialect, read: modelCallReader(dialect), payable, answer: answerCall })
+  pricedRoute({ dialect, read: modelCallReader(dialect), answer: answerCall })
 
 const answerCall = Effect.fnUntraced(function* (call: ModelCall, startedAtMs: number) {
   const payment = yield* paymentOf(call)

@@ -48,7 +48,7 @@ const asFault = ({ status, message, headers }: WireError): GatewayFault => {
 const quotes = new WeakMap<PaymentRefusal, RefusalAnswer>()
 
 /** A quote that is sent many times has one answer. */
-export const quoteAnswer = (quote: PaymentRefusal): RefusalAnswer => {
+const quoteAnswer = (quote: PaymentRefusal): RefusalAnswer => {
   const known = quotes.get(quote)
   if (known !== undefined) return known
   const { status, headers, body } = quote
@@ -89,10 +89,9 @@ export const answering =
   <A extends Answer, R>(handler: Effect.Effect<A, CallFailure, R>) =>
     Effect.gen(function* () {
       const metrics = yield* Metrics
-      const count = countedAnswers(metrics)
-      const refusal = metrics.counter(refusals)
       const call = yield* HttpCall
-      const counted = <Each extends Answer>(answer: Each, code: string) => count(call, answer, code)
+      const refusal = metrics.counter(refusals)
+      const counted = <Each extends Answer>(answer: Each, code: string) => countedAnswer(metrics, call, answer, code)
       return yield* handler.pipe(
         Effect.map((answer) => counted(answer, answer.headers["x-error-code"] ?? "ok")),
         Effect.catchDefect((defect) =>
@@ -123,22 +122,17 @@ const keyOf = (failure: GatewayFault | UnknownModel) => {
   return failure.param === undefined ? "none" : knownKey(failure.param)
 }
 
-/** Counts answers by their route and code. */
-export const countedAnswers = (metrics: Metrics["Service"]) => {
-  const counter = metrics.counter(gatewayRequests)
-  const clients = metrics.counter(clientCalls)
-  return <Each extends Answer>(
-    { route, header }: Pick<HttpCall["Service"], "route" | "header">,
-    answer: Each,
-    code: string
-  ): Each => {
-    counter.inc({ route: plainRoute(route), status: String(answer.status), code })
-    clients.inc({
-      client: clientOf(Option.getOrUndefined(header("user-agent"))),
-      outcome: outcomeOf(answer.status, code)
-    })
-    return answer
-  }
+/** Counts an answer by its route and code. */
+const countedAnswer = <Each extends Answer>(
+  metrics: Metrics["Service"],
+  { route, header }: HttpCall["Service"],
+  answer: Each,
+  code: string
+): Each => {
+  const client = clientOf(Option.getOrUndefined(header("user-agent")))
+  metrics.counter(gatewayRequests).inc({ route: plainRoute(route), status: String(answer.status), code })
+  metrics.counter(clientCalls).inc({ client, outcome: outcomeOf(answer.status, code) })
+  return answer
 }
 
 const outcomeOf = (status: number, code: string) => {

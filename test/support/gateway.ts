@@ -48,7 +48,6 @@ const testGate = (payments: PaymentLog) => {
   const step = (name: PaymentLog["steps"][number]) => Effect.sync(() => void payments.steps.push(name))
   return Layer.succeed(PaymentGate, {
     refund: () => Effect.undefined,
-    quote: (call) => (call.payment["payment-signature"].length === 0 ? quoted(call) : undefined),
     pay: (call) =>
       Effect.gen(function* () {
         const [money] = call.payment["payment-signature"]

@@ -19,7 +19,6 @@ export interface HeldRoom {
   readonly fits: (bytes: number) => boolean
   /** Grows the share to this total; false, and nothing is taken, if that is too much. */
   readonly growTo: (bytes: number) => boolean
-  readonly free: () => void
 }
 
 /** Bodies of at most this many bytes take no share, so that a few large ones do not keep all others out. */
@@ -28,8 +27,6 @@ export const smallBodyBytes = 16_384
 export class BodyRoom extends Context.Service<
   BodyRoom,
   {
-    /** To be freed by its taker. */
-    readonly hold: () => HeldRoom
     /** Freed with the scope; in a handler, that is the call's scope. */
     readonly held: Effect.Effect<HeldRoom, never, Scope.Scope>
   }
@@ -42,12 +39,12 @@ export class BodyRoom extends Context.Service<
         let taken = 0
         const setTaken = (bytes: number) => gauge.set({ api }, (taken = bytes))
         setTaken(0)
-        const hold = (): HeldRoom => {
+        const hold = () => {
           let own = 0
           const fits = (bytes: number) => bytes <= smallBodyBytes || taken - own + bytes <= bytesMax
           return {
             fits,
-            growTo: (bytes) => {
+            growTo: (bytes: number) => {
               if (bytes <= Math.max(own, smallBodyBytes)) return true
               if (!fits(bytes)) return false
               setTaken(taken - own + bytes)
@@ -61,7 +58,6 @@ export class BodyRoom extends Context.Service<
           }
         }
         return BodyRoom.of({
-          hold,
           held: acquireLightly(Effect.sync(hold), ({ free }) => Effect.sync(free))
         })
       })

@@ -129,88 +129,69 @@ export interface BodyLimits {
   readonly mayBeLarger: (head: Uint8Array) => boolean
 }
 
-/** How much of one request's body is read, and the memory that it takes for that. */
-interface TakenLimits extends BodyLimits {
-  readonly room?: HeldRoom | undefined
+interface ReadOptions extends BodyLimits {
+  /** The memory that the request takes for its body; without it bodies are bounded only individually. */
+  readonly room?: HeldRoom
 }
 
 /**
  * The entire body, or 413, or 503 if there is no memory. Beyond a first limit it is read on only if the bytes so far
  * show that it can be larger.
  */
-export const readBytesWhile = (limits: TakenLimits) =>
+export const readBytesWhile = (options: ReadOptions) =>
   Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+    const { bytesMax, room } = options
+    const { headers } = request
+    const announced = Number(headers["content-length"] ?? 0)
+    if ((headers["content-encoding"] ?? "identity") !== "identity") {
+      return Effect.fail(unsupportedMediaType(["sent without a Content-Encoding"]))
+    }
+    if (announced > bytesMax) return Effect.fail(payloadTooLarge(bytesMax))
+    if (room !== undefined && !(room.fits(announced) && room.growTo(roomWith(0, announced)))) {
+      return Effect.fail(noRoom())
+    }
     const source = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
-    return Effect.callback<Uint8Array, WireError>((resume) => {
-      const leave = takeBytesWhile(source, limits, (read) => resume(Effect.fromResult(read)))
-      return Effect.sync(leave)
-    })
+    if (source.readableEnded) return Effect.succeed(new Uint8Array(0))
+    if (source.destroyed) return Effect.fail(badRequest("the body broke off"))
+    return takeParts(source, announced, options)
   })
-
-export type TakenBody = Result.Result<Uint8Array, WireError>
-
-/**
- * The same for a request that no fiber answers yet. Returns a function that ends the reading; nothing is handed over
- * then.
- */
-export const takeBytesWhile = (
-  source: IncomingMessage,
-  limits: TakenLimits,
-  done: (read: TakenBody) => void
-): (() => void) => {
-  const { headers } = source
-  const { bytesMax, room } = limits
-  const announced = Number(headers["content-length"] ?? 0)
-  const refused = (error: WireError) => {
-    done(Result.fail(error))
-    return () => undefined
-  }
-  if ((headers["content-encoding"] ?? "identity") !== "identity") {
-    return refused(unsupportedMediaType(["sent without a Content-Encoding"]))
-  }
-  if (announced > bytesMax) return refused(payloadTooLarge(bytesMax))
-  if (room !== undefined && !(room.fits(announced) && room.growTo(roomWith(0, announced)))) return refused(noRoom())
-  if (source.readableEnded) {
-    done(Result.succeed(new Uint8Array(0)))
-    return () => undefined
-  }
-  if (source.destroyed) return refused(badRequest("the body broke off"))
-  return takeParts(source, limits, done)
-}
 
 /**
  * Takes a body's parts as node delivers them; after an early stop the rest is discarded. A stream of Effect's own takes
  * a scope, a pull and a watcher for each request, which outlive the collector's quick rounds: pauses of 10 ms instead
  * of 1 to 2.
  */
-const takeParts = (source: IncomingMessage, limits: TakenLimits, done: (read: TakenBody) => void) => {
-  const { bytesMax, bytesMaxPlain, mayBeLarger, room } = limits
-  const announced = Number(source.headers["content-length"] ?? 0)
-  const parts: Array<Uint8Array> = []
-  let bytes = 0
-  let limit = Math.min(bytesMaxPlain, bytesMax)
-  const end = (read: TakenBody) => {
-    leave()
-    done(read)
-  }
-  const onData = (part: Uint8Array) => {
-    parts.push(part)
-    bytes += part.length
-    const isLarger = bytes > limit && limit < bytesMax && mayBeLarger(Buffer.concat(parts))
-    if (isLarger) limit = bytesMax
-    const hasRoom = bytes > limit || room?.growTo(roomWith(bytes, announced)) !== false
-    if (bytes <= limit && hasRoom) return
-    source.resume()
-    end(Result.fail(hasRoom ? payloadTooLarge(limit) : noRoom()))
-  }
-  const onEnd = () => end(Result.succeed(joined(parts, bytes)))
-  const onBroken = () => end(Result.fail(badRequest("the body broke off")))
-  const leave = () => {
-    source.off("data", onData).off("end", onEnd).off("error", onBroken).off("close", onBroken)
-  }
-  source.on("data", onData).on("end", onEnd).on("error", onBroken).on("close", onBroken)
-  return leave
-}
+const takeParts = (
+  source: IncomingMessage,
+  announced: number,
+  { bytesMax, bytesMaxPlain, mayBeLarger, room }: ReadOptions
+) =>
+  Effect.callback<Uint8Array, WireError>((resume) => {
+    const parts: Array<Uint8Array> = []
+    let bytes = 0
+    let limit = Math.min(bytesMaxPlain, bytesMax)
+    const end = (read: Effect.Effect<Uint8Array, WireError>) => {
+      leave()
+      resume(read)
+    }
+    const onData = (part: Uint8Array) => {
+      parts.push(part)
+      bytes += part.length
+      const isLarger = bytes > limit && limit < bytesMax && mayBeLarger(Buffer.concat(parts))
+      if (isLarger) limit = bytesMax
+      const hasRoom = bytes > limit || room?.growTo(roomWith(bytes, announced)) !== false
+      if (bytes <= limit && hasRoom) return
+      source.resume()
+      end(Effect.fail(hasRoom ? payloadTooLarge(limit) : noRoom()))
+    }
+    const onEnd = () => end(Effect.succeed(joined(parts, bytes)))
+    const onBroken = () => end(Effect.fail(badRequest("the body broke off")))
+    const leave = () => {
+      source.off("data", onData).off("end", onEnd).off("error", onBroken).off("close", onBroken)
+    }
+    source.on("data", onData).on("end", onEnd).on("error", onBroken).on("close", onBroken)
+    return Effect.sync(leave)
+  })
 
 // About what arrives at once.
 const aheadBytes = 65_536

@@ -5,15 +5,15 @@
  */
 import type { AddressInfo } from "node:net"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Clock, Context, Effect, Layer, LogLevel, References, Scope, Tracer } from "effect"
+import { Context, Effect, Layer, Scope } from "effect"
 import { HttpMiddleware } from "effect/http"
 import { Addresses, CannotListen, Drain, type DrainReport, Health, Metrics } from "#runtime"
 import type { PerCall } from "../HttpCall.ts"
 import { type ErrorHeaders, type RenderError, renderStandardError } from "../WireError.ts"
 import type { CorsPolicy } from "./cors.ts"
-import { exchange, type ExchangeOptions, withPreludes } from "./exchange.ts"
+import { exchange } from "./exchange.ts"
 import { activeRequests, connectionsCut, requests, requestSeconds } from "../metrics.ts"
-import { type Prelude, type Route, routeTable, type ServicesOf } from "./routes.ts"
+import { type Route, routeTable, type ServicesOf } from "./routes.ts"
 import { limitedServer, type LimitedServer, listenerLimits, type ListenerLimits } from "./server.ts"
 import { type WebSocketLimits, webSocketServer } from "./WebSocket.ts"
 
@@ -61,7 +61,7 @@ export class HttpListener extends Context.Service<
         yield* Effect.context<Exclude<ServicesOf<Routes>, PerCall>>()
         const counted = metrics.counter(requests)
         for (const { path } of options.routes) counted.begin({ api, route: path })
-        const exchanged: ExchangeOptions = {
+        const app = exchange({
           api,
           find: routeTable(options.routes as ReadonlyArray<Route<PerCall>>),
           renderError,
@@ -72,8 +72,7 @@ export class HttpListener extends Context.Service<
           isDraining: () => state.draining,
           requests: counted,
           seconds: metrics.histogram(requestSeconds)
-        }
-        const app = exchange(exchanged)
+        })
         // A scope of their own, empty whenever nothing runs: a map with endless additions and removals goes through one
         // table after another, and a dead table keeps those after it, with their content, until a slow collection.
         const inWork = yield* Scope.make("parallel")
@@ -92,7 +91,7 @@ export class HttpListener extends Context.Service<
           limits,
           renderError,
           errorHeaders,
-          handle: yield* begunBy(options.routes as ReadonlyArray<Route<PerCall>>, exchanged, handle),
+          handle,
           upgrade,
           onActive: (count) => active.set({ api }, count),
           onCut: (reason) => cut.inc({ api, reason })
@@ -119,30 +118,6 @@ export class HttpListener extends Context.Service<
       })
     )
 }
-
-type Handle = Parameters<typeof withPreludes>[1]["handle"]
-
-/** Builds the routes' preludes, with the services that the listener has; `handle` does the rest. */
-const begunBy = Effect.fnUntraced(function* (
-  routes: ReadonlyArray<Route<PerCall>>,
-  exchanged: ExchangeOptions,
-  handle: Handle
-) {
-  const preludes = new Map<Route<PerCall>, Prelude<PerCall>>()
-  for (const each of routes) {
-    // None needs a service of a call.
-    if (each.prelude !== undefined) preludes.set(each, yield* each.prelude as Effect.Effect<Prelude<PerCall>>)
-  }
-  if (preludes.size === 0) return handle
-  const isLogged = !LogLevel.isGreaterThan(yield* References.MinimumLogLevel, "Debug")
-  return withPreludes(exchanged, {
-    preludes,
-    clock: yield* Clock.Clock,
-    tracer: yield* Tracer.Tracer,
-    isLogged,
-    handle
-  })
-})
 
 const closed = Effect.fail("not listening")
 const sameOriginOnly: CorsPolicy = { origins: [], requestHeaders: [], exposedHeaders: [] }

@@ -9,8 +9,7 @@ import { bodyOf, NeededPermission, NeededScopes, NullIsAbsent } from "#base/http
 import type { Answer, JsonAnswer } from "../answers.ts"
 import type { WireError } from "../WireError.ts"
 import { type Auth, authenticated, type Caller } from "../auth/Auth.ts"
-import type { HeldRoom } from "../bodies/BodyRoom.ts"
-import { type BodyLimits, readJson, type TakenBody } from "../bodies/read-body.ts"
+import { readJson } from "../bodies/read-body.ts"
 import { HttpCall, readQuery } from "../HttpCall.ts"
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
@@ -22,35 +21,6 @@ export interface Route<out R> {
   readonly handler: Effect.Effect<Answer, WireError, R>
   /** Pages of other origins can call the route, within the listener's policy. */
   readonly isCrossOrigin?: boolean
-  /** Made once, by the listener; replaces the handler for all requests that it takes a slot for. */
-  readonly prelude?: Effect.Effect<Prelude<R>, never, R>
-}
-
-/**
- * The beginning of a route whose commonest answer needs no more than the request's body: the listener reads it before
- * any fiber starts, because a fiber with its services costs more than such an answer.
- */
-export interface Prelude<out R> {
-  /** Takes a slot for the request, which the returned function releases; undefined leaves it to the handler. */
-  readonly enter: () => (() => void) | undefined
-  readonly limits: BodyLimits
-  /** The memory for a request's body, freed with its slot; without it bodies are bounded only individually. */
-  readonly holdRoom?: () => HeldRoom
-  /** In one step: the answer, or the remaining work. */
-  readonly answer: (begun: BegunCall) => Answer | Effect.Effect<Answer, WireError, R>
-}
-
-/** A request with its body, or with the reason for refusing the body. */
-export interface BegunCall {
-  readonly call: HttpCall["Service"]
-  readonly body: TakenBody
-  readonly startedAtMs: number
-}
-
-/** A handler with its prelude. */
-export interface Preluded<out A extends Answer, out R> {
-  readonly handler: Effect.Effect<A, WireError, R>
-  readonly prelude: Effect.Effect<Prelude<R>, never, R>
 }
 
 export const route = <R>(
@@ -156,16 +126,10 @@ type AnswerOf<Endpoint> = HttpApiEndpoint.Success<Endpoint>["Encoded"] extends i
 type HandlersOf<Group extends HttpApiGroup.Constraint, Limits> = {
   readonly [Endpoint in HttpApiGroup.Endpoints<Group> as HttpApiEndpoint.Identifier<Endpoint>]: (
     request: EndpointRequest<QueryOf<Endpoint>, BodyOf<Endpoint>, Limits>
-  ) => Effect.Effect<AnswerOf<Endpoint>, WireError, unknown> | Preluded<AnswerOf<Endpoint>, unknown>
+  ) => Effect.Effect<AnswerOf<Endpoint>, WireError, unknown>
 }
 
-type NeedsOf<Handler> = Handler extends (request: never) => infer Handled
-  ? Handled extends Effect.Effect<unknown, unknown, infer R>
-    ? R
-    : Handled extends Preluded<Answer, infer R>
-      ? R
-      : never
-  : never
+type NeedsOf<Handler> = Handler extends (request: never) => Effect.Effect<unknown, unknown, infer R> ? R : never
 
 /** `Limits`: the services that determine how large a body can be. */
 interface ApiOptions<Limits> {
@@ -205,7 +169,7 @@ export const routesOf = <
 
 type AnyHandler<R> = (
   request: EndpointRequest<unknown, unknown, unknown>
-) => Effect.Effect<Answer, WireError, R | Caller> | Preluded<Answer, R>
+) => Effect.Effect<Answer, WireError, R | Caller>
 
 const routeOf = <R>(
   endpoint: HttpApiEndpoint.Top,
@@ -215,10 +179,6 @@ const routeOf = <R>(
   if (handler === undefined) throw new Error(`${endpoint.identifier} is declared and not handled`)
   const answer = handler({ query: queryOf(endpoint), body: readBodyOf(endpoint, options) })
   const scopes = Context.getOption(endpoint.annotations, NeededScopes)
-  if (!Effect.isEffect(answer)) {
-    if (Option.isSome(scopes)) throw new Error(`${endpoint.identifier} has a prelude, which knows no callers`)
-    return preluded(endpoint, answer as Preluded<Answer, Exclude<R, Caller>>)
-  }
   const permission = Option.getOrUndefined(Context.getOption(endpoint.annotations, NeededPermission))
   return route(
     endpoint.method as Route<never>["method"],
@@ -228,11 +188,6 @@ const routeOf = <R>(
       : (answer as Effect.Effect<Answer, WireError, Exclude<R, Caller>>)
   )
 }
-
-const preluded = <R>({ method, path }: HttpApiEndpoint.Top, { handler, prelude }: Preluded<Answer, R>): Route<R> => ({
-  ...route(method as Route<never>["method"], path as `/${string}`, handler),
-  prelude
-})
 
 type PlainCodec = Schema.Codec<unknown, unknown>
 

@@ -161,4 +161,4 @@ const payable = (call: ImageCall, http: HttpCall["Service"]): PayableCall => ({
   shape: "chat"
 })
 
-export const answerImages = pricedRoute({ dialect: "images", read: readImageCall, payable, answer: answerCall })
+export const answerImages = pricedRoute({ dialect: "images", read: readImageCall, answer: answerCall })

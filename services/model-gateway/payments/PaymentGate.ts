@@ -38,8 +38,6 @@ import { type PaymentRefusal, quoteWriter, unavailable } from "./replies.ts"
 export class PaymentGate extends Context.Service<
   PaymentGate,
   {
-    /** The quote for a call without a payment; undefined if there is more to do. */
-    readonly quote: (call: PayableCall) => PaymentRefusal | undefined
     /** Fails with a quote if the call has no payment. */
     readonly pay: (call: PayableCall) => Effect.Effect<PaidCall, PaymentRefusal>
     /** Refunds what a channel was not charged; undefined if no channels are accepted. */
@@ -66,27 +64,18 @@ interface Parts {
   readonly writeQuote: ReturnType<typeof quoteWriter>
 }
 
-/**
- * The quote for a call without a payment is made in one step: it is the most common answer, and costs its caller
- * nothing.
- */
-const quoteAtOnce = (parts: Parts, call: PayableCall): PaymentRefusal | undefined => {
-  if (bringsPayment(call.payment)) return undefined
-  const quote = quoteOf(parts, call, true)
-  if (quote === undefined) return undefined
-  parts.figures.counter.inc({ outcome: "quoted", code: "" })
-  return parts.writeQuote(quote, call.shape)
-}
-
 const quoteOf = ({ settings, isOffered, nextTurn, origin }: Parts, call: PayableCall, isUnpaid: boolean) =>
   quoteCall(call, { payments: settings.Payments, origin: origin(), isOffered, turn: nextTurn(isUnpaid) })
 
 const pay = (parts: Parts, call: PayableCall): Effect.Effect<PaidCall, PaymentRefusal> =>
   Effect.suspend(() => {
-    const unpaid = quoteAtOnce(parts, call)
-    if (unpaid !== undefined) return Effect.fail(unpaid)
-    const quote = quoteOf(parts, call, false)
+    const isUnpaid = !bringsPayment(call.payment)
+    const quote = quoteOf(parts, call, isUnpaid)
     if (quote === undefined) return Effect.fail(unavailable(call.shape, "No such chain is taken here just now", 60))
+    if (isUnpaid) {
+      parts.figures.counter.inc({ outcome: "quoted", code: "" })
+      return Effect.fail(parts.writeQuote(quote, call.shape))
+    }
     const read = readPayment(call.payment)
     if (Result.isFailure(read)) return refuse(parts.figures, { call, quote }, read.failure)
     if (read.success === null) return Effect.fail(parts.writeQuote(quote, call.shape))
@@ -163,7 +152,6 @@ const make = Effect.gen(function* () {
     writeQuote: quoteWriter(bazaarTexts(settings.ModelGateway.Bazaar))
   }
   return PaymentGate.of({
-    quote: (call) => quoteAtOnce(parts, call),
     pay: (call) => pay(parts, call),
     refund: (call) => refund(parts, call)
   })
@@ -203,7 +191,6 @@ const retryAfterSeconds = 60
 
 /** The gate without configured payments: without a way to be paid, paid models are not served. */
 const closedGate = Layer.succeed(PaymentGate, {
-  quote: () => undefined,
   pay: ({ shape }) => Effect.fail(unavailable(shape, message, retryAfterSeconds)),
   refund: () => Effect.undefined
 })

@@ -4,9 +4,9 @@
  * model's configuration names them.
  */
 import { Effect, Option, Result } from "effect"
-import { bodySizesOf, type CostlyParameter, costlyParameters, type ModelGateway } from "#gateway/contract"
+import { bodySizesOf, type CostlyParameter, costlyParameters } from "#gateway/contract"
 import { parseJsonText, weightMaxOf } from "#base"
-import { type BodyLimits, BodyRoom, type HttpCall, readBytesWhile, type TakenBody, type WireError } from "#http"
+import { BodyRoom, type HttpCall, readBytesWhile, type WireError } from "#http"
 import { Configuration } from "#configuration"
 import { inputTokensOf, type OutputTokens, outputTokensOf, type PromptSize } from "#payments"
 import { fault, type GatewayFault } from "../errors/GatewayFault.ts"
@@ -173,20 +173,14 @@ const hasImages = (head: Uint8Array) => {
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 /**
- * A body with images can be larger. The limit applies while reading, so that no caller sends ten mebibytes of text only
- * to learn that it was too much.
+ * A body as JSON, within its limits. A body with images can be larger. The limit applies while reading, so that no
+ * caller sends ten mebibytes of text only to learn that it was too much.
  */
-export const bodyLimits = (settings: ModelGateway): BodyLimits => {
-  const { text, withImages } = bodySizesOf(settings)
-  return { bytesMax: withImages, bytesMaxPlain: text, mayBeLarger: hasImages }
-}
-
-/** A body as JSON, within its limits. */
 export const readBody = Effect.gen(function* () {
-  const limits = bodyLimits((yield* Configuration).ModelGateway)
+  const { text, withImages } = bodySizesOf((yield* Configuration).ModelGateway)
   const room = yield* (yield* BodyRoom).held
-  const body = yield* Effect.result(readBytesWhile({ ...limits, room }))
-  return yield* Effect.fromResult(parsedBody(body, limits))
+  const read = readBytesWhile({ bytesMax: withImages, bytesMaxPlain: text, mayBeLarger: hasImages, room })
+  return yield* Effect.fromResult(parsedBody(yield* Effect.mapError(read, bodyFault), text))
 })
 
 export interface ReadBody {
@@ -202,12 +196,7 @@ const weightMaxFor = (bytes: number, bytesMaxPlain: number) =>
   weightMaxOf(Math.min(bytesMaxPlain, Math.max(bytes, lightBytes)))
 
 /** Images make a body larger, not heavier: its weight is bounded like that of a text body. */
-export const parsedBody = (
-  body: TakenBody,
-  { bytesMaxPlain }: Pick<BodyLimits, "bytesMaxPlain">
-): Result.Result<ReadBody, GatewayFault> => {
-  if (Result.isFailure(body)) return Result.fail(bodyFault(body.failure))
-  const bytes = body.success
+const parsedBody = (bytes: Uint8Array, bytesMaxPlain: number): Result.Result<ReadBody, GatewayFault> => {
   const text = textOf(bytes)
   if (text === undefined) return Result.fail(fault("INVALID_JSON", { message: "The body is not UTF-8" }))
   const parsed = parseJsonText(text, { depthMax, weightMax: weightMaxFor(bytes.length, bytesMaxPlain) })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer, Tracer } from "effect"
 import { jsonAnswer, type RenderError, renderStandardError, route, type WireError } from "#http"
 import { Metrics } from "#runtime"
 import { eventually } from "../../../../dev/fixtures/bus.ts"
@@ -47,6 +47,46 @@ describe("an API on a socket", () => {
       assert.notInclude(header, "b7ad6b7169203331")
     }).pipe(Effect.provide(standing))
   )
+
+  it.live("has one span for each request, under the caller's, with its route, id and status", () => {
+    const spans: Array<Tracer.NativeSpan> = []
+    const tracer = Tracer.make({
+      span: (options) => {
+        const span = new Tracer.NativeSpan(options)
+        spans.push(span)
+        return span
+      }
+    })
+    const traceId = "0af7651916cd43dd8448eb211c80319c"
+    const headers = { traceparent: `00-${traceId}-b7ad6b7169203331-01`, "x-request-id": "abc-3" }
+    return Effect.gen(function* () {
+      yield* call("/gone", { headers })
+      yield* eventually(Effect.sync(() => spans[0]?.status._tag === "Ended"))
+      const [span, ...others] = spans
+      assert.deepStrictEqual(others, [])
+      assert.deepInclude(span, { name: "GET /gone", traceId, kind: "server" })
+      assert.deepStrictEqual(Object.fromEntries(span?.attributes ?? []), {
+        request_id: "abc-3",
+        "http.request.method": "GET",
+        "http.route": "/gone",
+        "http.response.status_code": 404
+      })
+    }).pipe(Effect.provide(api([gone]).pipe(Layer.provide(Layer.succeed(Tracer.Tracer, tracer)))))
+  })
+
+  it.live("logs each answer with the request's id where Debug is logged", () => {
+    const lines: Array<LogLine> = []
+    return Effect.gen(function* () {
+      yield* call("/gone", { headers: { "x-request-id": "abc-2" } })
+      yield* eventually(Effect.sync(() => lines.some(({ text }) => text === "answered")))
+      const { level, annotations } = lines.find(({ text }) => text === "answered") ?? {}
+      assert.strictEqual(level, "Debug")
+      const { ms, ...facts } = annotations ?? {}
+      assert.isNumber(ms)
+      const expected = { request_id: "abc-2", api: "test", method: "GET", route: "/gone", status: 404, outcome: "4xx" }
+      assert.deepStrictEqual(facts, expected)
+    }).pipe(Effect.provide(api([gone], {}, lines)))
+  })
 
   it.live("logs a defect with the request's id and answers it with a JSON 500", () => {
     const lines: Array<LogLine> = []

@@ -1,8 +1,34 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
-import { jsonAnswer, route } from "#http"
+import { Effect, Fiber, Layer } from "effect"
+import { Admission, BodyRoom, jsonAnswer, readBytesWhile, route } from "#http"
+import { Metrics } from "#runtime"
+import { eventually } from "../../../../dev/fixtures/bus.ts"
 import { api, call, dial, errorOf, pause, post, readAll } from "../api.ts"
 import { standing } from "../voices-api.ts"
+
+/** A route that takes a place and room for its body. */
+const measured = (
+  bytesMaxPlain: number,
+  limits?: { readonly headersTimeoutMs: number; readonly requestTimeoutMs: number }
+) => {
+  const bounds = { bytesMax: 90_000, bytesMaxPlain, mayBeLarger: (head: Uint8Array) => head[0] === 42 }
+  const length = Effect.gen(function* () {
+    yield* (yield* Admission).enter("callers")
+    const room = yield* (yield* BodyRoom).held
+    return jsonAnswer({ bytes: (yield* readBytesWhile({ ...bounds, room })).length })
+  })
+  return api([route("POST", "/length", length)], limits === undefined ? {} : { limits }).pipe(
+    Layer.provideMerge(Admission.layer({ runningMax: 1, perWorkspaceMax: 1 })),
+    Layer.provideMerge(BodyRoom.layer({ api: "test", bytesMax: 100_000 })),
+    Layer.provideMerge(Metrics.layerTest)
+  )
+}
+
+const isFree = Effect.gen(function* () {
+  yield* eventually(Effect.map((yield* Admission).running, (running) => running === 0))
+  const { growTo } = yield* (yield* BodyRoom).held
+  assert.isTrue(growTo(100_000))
+})
 
 describe("an API on a socket", () => {
   it.live("reads JSON by a schema and answers with its services' results", () =>
@@ -60,6 +86,40 @@ describe("an API on a socket", () => {
       assert.match(text, /^HTTP\/1\.1 413 /u)
       assert.include(text, "payload_too_large")
     }).pipe(Effect.scoped, Effect.provide(standing))
+  )
+
+  it.live("reads beyond a first limit only a body that begins as a larger one may", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* post("/length", "x".repeat(101))).status, 413)
+      assert.deepStrictEqual((yield* post("/length", `*${"x".repeat(89_999)}`)).body, { bytes: 90_000 })
+      assert.strictEqual((yield* post("/length", `*${"x".repeat(90_000)}`)).status, 413)
+      yield* isFree
+    }).pipe(Effect.scoped, Effect.provide(measured(100)))
+  )
+
+  it.live("gives place and room back when a body does not come in time", () =>
+    Effect.gen(function* () {
+      const socket = yield* dial
+      socket.write("POST /length HTTP/1.1\r\nhost: a\r\ncontent-length: 90000\r\n\r\nhalf")
+      const { text } = yield* Metrics
+      // A little ahead of what came, not all that was announced.
+      yield* eventually(Effect.map(text, (now) => /http_body_bytes_held\{[^}]*\} 65540/u.test(now)))
+      assert.match(yield* readAll(socket), /^HTTP\/1\.1 408 /u)
+      yield* isFree
+    }).pipe(Effect.scoped, Effect.provide(measured(90_000, { headersTimeoutMs: 400, requestTimeoutMs: 800 })))
+  )
+
+  it.live("gives place and room back when a caller leaves before its body has come", () =>
+    Effect.gen(function* () {
+      const socket = yield* dial
+      socket.write("POST /length HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nhalf")
+      yield* eventually(Effect.map((yield* Admission).running, (running) => running === 1))
+      socket.destroy()
+      yield* isFree
+      const { text } = yield* Metrics
+      const isGone = (now: string) => /http_requests_total\{[^}]*route="\/length",status="gone"\} 1/u.test(now)
+      yield* eventually(Effect.map(text, isGone))
+    }).pipe(Effect.scoped, Effect.provide(measured(90_000)))
   )
 
   it.live("serves a caller who leaves a body unread, and keeps the connection", () => {
