@@ -101,6 +101,10 @@ ended() { # report code
 ) >"$folder/thorough" 2>&1 &
 thorough=$!
 
+# How much a stranger reads to follow a call, which may only become less.
+nice -n 10 dev/walks.sh >"$folder/walks" 2>"$folder/walks.log" &
+walks=$!
+
 processes=(--project processes --project processes-alone)
 if without=$(dev/docker-engine.sh); then
   without=$(dev/docker-compose.sh)
@@ -135,6 +139,16 @@ wait "$thorough"
 code=$?
 cat "$folder/thorough"
 ((code == 0)) || ended thorough $code
+
+echo "== walks"
+wait "$walks"
+code=$?
+cat "$folder/walks"
+if ((code != 0)); then
+  cat "$folder/walks.log"
+  mv "$folder/walks" "$folder/walks.failed"
+  failed=1
+fi
 
 [[ -n $without ]] && echo "$without"
 browser=
