@@ -11,8 +11,8 @@ interface AlignChunk {
   readonly tokens: ReadonlyArray<Token>
   /** The word starts as the engine reported them; their samples count from the chunk's first. */
   readonly words: ReadonlyArray<WordStart>
-  /** The chunk's first sample, counted from the start of the synthesis. */
-  readonly startSample: number
+  /** Where the chunk's speech begins on the session's timeline, after the pause before it. */
+  readonly speechStartSample: number
   /** The end of the chunk's last sound, counted from the chunk's first sample. */
   readonly speechEndSample: number
   readonly turn: number | undefined
@@ -23,7 +23,7 @@ export const alignChunk = (chunk: AlignChunk): ReadonlyArray<WordMark> => {
   return chunk.tokens.map(({ start, end, value }, index) => {
     const from = starts[index] ?? 0
     const to = Math.max(from, starts[index + 1] ?? chunk.speechEndSample)
-    const times = { start_time: timeOf(chunk.startSample + from), end_time: timeOf(chunk.startSample + to) }
+    const times = { start_time: timeOf(chunk.speechStartSample + from), end_time: timeOf(chunk.speechStartSample + to) }
     const turn = chunk.turn === undefined ? {} : { turn: chunk.turn }
     return { type: "word" as const, start, end, ...times, value, ...turn }
   })

@@ -159,7 +159,7 @@ const whyLost = {
 
 const lookOrSend = Effect.fnUntraced(function* (records: Records, work: Work): Effect.fn.Return<Settling, Faults> {
   if (work.payment.charge === 0n) return yield* endUncharged(records, work)
-  // No settler was here before, so the check before sending shows what is on the chain.
+  // As far as the job tells, no settler was here before. If one was, storing the transaction's name fails.
   const isFirst = work.transaction === null && work.claim.record.asked <= 1 && !work.isRemote
   if (isFirst) return yield* signAndSend(records, work)
   const standing = yield* work.scheme.look(work.payment, work.transaction)

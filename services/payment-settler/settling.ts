@@ -6,8 +6,8 @@
  * transaction is sent only when both succeed. The key's lease is ended whatever happens in between.
  *
  * A caller that waits for the settlement is informed first; then the receipt is written, then the claim is ended, so
- * that a claim that has ended has its receipt. A crash in between leaves the job, and the next settler finds the same
- * end.
+ * that a claim that has ended has its receipt. After a crash in between, the job or the sweep brings the claim to
+ * another settler, which finds the same end.
  */
 import { Duration, Effect, Fiber, Result } from "effect"
 import type { BusError } from "#bus"

@@ -1,7 +1,7 @@
 /**
  * The playout of one session: which chunks to request, and which frames can be sent. Holds state, does no IO. Chunks
  * arrive in any order and are sent in order; the pauses between them are silence on the same timeline. A chunk's speech
- * marks are sent once the entire chunk has arrived, which is long before it is played.
+ * marks are sent once the entire chunk has arrived: with a fast engine that is long before it is played.
  */
 import { Result } from "effect"
 import {
@@ -132,7 +132,7 @@ const advance = (state: State) => {
     const marks = alignChunk({
       tokens: line.chunk.tokens,
       words: intake.words(),
-      startSample: state.speechStart,
+      speechStartSample: state.speechStart,
       speechEndSample: intake.speechEnd(),
       turn: script.isDialogue ? line.turn : undefined
     })

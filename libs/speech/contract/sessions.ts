@@ -1,7 +1,8 @@
 /**
  * The messages between the speech roles. A session is the speaking of one answer: speech-api requests it from a
  * sequencer, which cuts the text and hands chunks to the synthesizers, and PCM and marks come back as frames. All
- * internal PCM is 24,000 Hz, mono, 16 bit; samples count from the session's first.
+ * internal PCM is 24,000 Hz, mono, 16 bit. Samples count from the session's first between speech-api and a sequencer,
+ * and from the chunk's first between a sequencer and a synthesizer.
  */
 import { Result, Schema } from "effect"
 import { type BoundedDecoder, boundedDecoder, Count, Fault, parseJsonText, pointedFaults, weightMaxOf } from "#base"

@@ -17,8 +17,8 @@ const tokensOf = (text: string, piece = 0): ReadonlyArray<Token> =>
 
 const word = (position: number, sample: number, piece = 0): WordStart => ({ piece, position, sample })
 
-const align = (tokens: ReadonlyArray<Token>, words: ReadonlyArray<WordStart>, startSample = 0) =>
-  alignChunk({ tokens, words, startSample, speechEndSample: 48_000, turn: undefined }).map((mark) => [
+const align = (tokens: ReadonlyArray<Token>, words: ReadonlyArray<WordStart>, speechStartSample = 0) =>
+  alignChunk({ tokens, words, speechStartSample, speechEndSample: 48_000, turn: undefined }).map((mark) => [
     mark.value,
     mark.start_time,
     mark.end_time
@@ -69,7 +69,7 @@ describe("the speech marks of a chunk", () => {
   })
 
   it("name the turn in a dialogue, and none otherwise", () => {
-    const chunk = { tokens: tokensOf("hi"), words: [], startSample: 0, speechEndSample: 10 }
+    const chunk = { tokens: tokensOf("hi"), words: [], speechStartSample: 0, speechEndSample: 10 }
     assert.strictEqual(alignChunk({ ...chunk, turn: 3 })[0]?.turn, 3)
     assert.notProperty(alignChunk({ ...chunk, turn: undefined })[0], "turn")
   })
@@ -80,11 +80,11 @@ describe("the speech marks of a chunk", () => {
   it.prop(
     "are complete, in order and never negative, for any reported starts",
     [AnyWords, upTo(1_000_000)],
-    ([words, startSample]) => {
+    ([words, speechStartSample]) => {
       const tokens = [...tokensOf("a few words of one piece"), ...tokensOf("and some more of another", 1)]
-      const marks = alignChunk({ tokens, words, startSample, speechEndSample: 48_000, turn: undefined })
+      const marks = alignChunk({ tokens, words, speechStartSample, speechEndSample: 48_000, turn: undefined })
       assert.strictEqual(marks.length, tokens.length)
-      let before = timeOf(startSample)
+      let before = timeOf(speechStartSample)
       for (const mark of marks) {
         assert.isAtLeast(mark.start_time, before)
         assert.isAtLeast(mark.end_time, mark.start_time)

@@ -20,7 +20,7 @@ import {
 export interface Sink {
   /** Takes over the samples, at the engine's own rate. Returns false if the engine should stop. */
   readonly audio: (pcm: Int16Array, gainDb: number) => boolean
-  /** `sample` counts from the job's first one, at the engine's own rate. */
+  /** `sample` counts from the job's first one, at the engine's own rate: `serve` converts it. */
   readonly word: (word: WordStart) => void
 }
 
