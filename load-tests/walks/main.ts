@@ -9,7 +9,8 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { newHome, type Ready, starling, until } from "#dev/fixtures/starling"
+import { until } from "#dev/fixtures/eventually"
+import { newHome, type Ready, starling } from "#dev/fixtures/starling"
 import { type Counts, counted, sumOf, walked } from "./walk.ts"
 
 const root = join(import.meta.dirname, "../..")

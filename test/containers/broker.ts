@@ -8,6 +8,7 @@ import type { BusAddress } from "../../dev/fixtures/bus-address.ts"
 import { passwordOf } from "../support/fleet-broker.ts"
 import { kill } from "./engine.ts"
 import { freePort } from "../../dev/fixtures/free-port.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 
 export const replicas = 3
 
@@ -105,9 +106,9 @@ export const startBroker = async (network: StartedNetwork): Promise<Broker> => {
     ...topology.objectStores.map((store) => objectStoreConfig(store, replicas))
   ]
   // The first waits until the servers have found each other and elected a leader.
-  for (const config of configs) await eventually(() => manager.streams.add(config))
+  for (const config of configs) await once(() => manager.streams.add(config))
   for (const consumer of readyConsumersOf(topology))
-    await eventually(() => manager.consumers.add(consumer.stream, consumerConfig(consumer)))
+    await once(() => manager.consumers.add(consumer.stream, consumerConfig(consumer)))
   await keeper.close()
   const asKeeper = async <A>(act: (manager: JetStreamManager) => Promise<A>) => {
     const connection = await connectAs(streamKeeper)
@@ -142,16 +143,12 @@ const limit = async ({ id, container }: Server, bytes: number | null) => {
   await kill(id, "SIGHUP")
 }
 
-const tries = 60
-
-const eventually = async (act: () => Promise<unknown>) => {
-  for (let tried = 1; ; tried += 1) {
-    const failure = await act().then(
-      () => undefined,
-      (error: unknown) => ({ error })
+/** What the others of a cluster need to elect a leader fails until they have. */
+const once = async (act: () => Promise<unknown>) => {
+  const failureOf = () =>
+    act().then(
+      () => null,
+      (error: unknown) => error
     )
-    if (failure === undefined) return
-    if (tried === tries) throw failure.error
-    await new Promise((resolve) => setTimeout(resolve, 500))
-  }
+  await until(failureOf, { is: null, withinMs: 30_000 })
 }

@@ -1,6 +1,6 @@
 /** Disturbances of a fleet in containers, each until the earlier state is restored. */
 import { assert } from "@effect/vitest"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import { bringBack, cutOff, ended, kill, pause, startAgain, unpause } from "./engine.ts"
 import type { Fleet, RunningRole } from "./fleet.ts"
 import type { Server } from "./broker.ts"

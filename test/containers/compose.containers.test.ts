@@ -6,7 +6,7 @@ import { roleNames } from "#base"
 import { askLocal } from "../../dev/chain/evm/local-rpc.ts"
 import { localEvmAsset } from "../../dev/chain/evm/LocalEvmChain.ts"
 import { solanaBalance } from "../support/paid-fleet.ts"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import { type ComposedFleet, composeFleet } from "./compose.ts"
 import { payOnce } from "./load-payments.ts"
 import { hearOnce } from "./load-speech.ts"
@@ -56,7 +56,7 @@ const services = async () =>
 describe.skipIf(!isHere)("the fleet that compose.yaml has", () => {
   it("delivers an event that an operator publishes, signed", async () => {
     const sequence = await publish("sandbox.leak_detected")
-    await until(async () => (await arrivedAt(everyEvent, sequence)).length > 0)
+    await until(() => arrivedAt(everyEvent, sequence), { is: ({ length }) => length > 0 })
 
     const [{ signature } = { signature: "" }] = await arrivedAt(everyEvent, sequence)
     assert.match(signature, /^sha256=[0-9a-f]{64}$/u)
@@ -74,7 +74,7 @@ describe.skipIf(!isHere)("the fleet that compose.yaml has", () => {
     const before = await solanaBalance(fleet.solanaRpc, payee)
 
     assert.include(await payOnSolana(fleet, fleet.solanaRpc, "The pears are ripe"), "The pears are ripe")
-    await until(async () => (await solanaBalance(fleet.solanaRpc, payee)) > before)
+    await until(() => solanaBalance(fleet.solanaRpc, payee), { is: (seen) => seen > before })
   })
 
   it("speaks a whole text, every word with its mark", async () => {
@@ -87,7 +87,7 @@ describe.skipIf(!isHere)("the fleet that compose.yaml has", () => {
 
   it("finishes a delivery when it is stopped, ends by itself, and has its stored data at the next start", async () => {
     const sequence = await publish("sandbox.leak_disposed")
-    await until(async () => (await arrivedAt(slowEvents, sequence)).length === 1)
+    await until(() => arrivedAt(slowEvents, sequence), { is: ({ length }) => length === 1 })
     await fleet.compose("stop", "webhook-dispatcher")
     await fleet.compose("up", "--detach", "--no-build", "--wait", "webhook-dispatcher")
     // It would be made again after its ack wait.

@@ -1,7 +1,7 @@
 import { jetstream } from "@nats-io/jetstream"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { exampleEnvelope, type RoleName } from "#base"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import { type Books, openBooks } from "./books.ts"
 import { boundedBy, tell, underLoad } from "./chaos.ts"
 import {
@@ -45,7 +45,7 @@ describe("the three jobs, every role in its container", () => {
     const { seq } = await jetstream(service).publish("events.sandbox.leak_detected", JSON.stringify(envelope))
     await service.close()
     const arrived = async () => (await fleet.arrivals.all()).filter(({ sequence }) => sequence === seq)
-    await until(async () => (await arrived()).length > 0)
+    await until(() => arrived(), { is: (seen) => seen.length > 0 })
 
     const [{ event, signature } = { event: "", signature: "" }] = await arrived()
     assert.strictEqual(event, "sandbox.leak_detected")
@@ -57,7 +57,7 @@ describe("the three jobs, every role in its container", () => {
     const answer = await payOnce(fleet, "ann", "The apples are ripe")
 
     assert.include(answer, "The apples are ripe")
-    await until(async () => (await books.now()).payments === before.payments + 1)
+    await until(() => books.now(), { is: (seen) => seen.payments === before.payments + 1 })
   })
 
   it("a text is heard to its end, every word with its mark", async () => {
@@ -69,7 +69,7 @@ describe("the three jobs, every role in its container", () => {
   })
 
   it("a role's health is what its image says", async () => {
-    await until(async () => (await healthOf(fleet.of(askedForHealth).id)) === "healthy")
+    await until(() => healthOf(fleet.of(askedForHealth).id), { is: "healthy" })
   })
 
   it("all three run at once, and the books balance", async () => {
@@ -164,10 +164,10 @@ describe("SIGTERM", () => {
     const paid = newLedger()
     const answering = payOnce(fleet, "ben", "!delay 4s", paid)
     const hearing = hearOnce(fleet, "The harbour wakes before the town does, and nobody minds the gulls. ".repeat(6))
-    await until(async () => (await slow()).length === 1)
+    await until(() => slow(), { is: (seen) => seen.length === 1 })
     // Its quote has been answered by then: what a gateway answers now is the paid call.
-    await until(() => paid.ids().length === 1)
-    await until(async () => (await activeRequests(fleet.of("model-gateway"))) === 1)
+    await until(() => paid.ids().length, { is: 1 })
+    await until(() => activeRequests(fleet.of("model-gateway")), { is: 1 })
     const busy = ["webhook-dispatcher", "model-gateway", "speech-api"] as const
     await Promise.all(busy.map((role) => drain(fleet.of(role))))
 

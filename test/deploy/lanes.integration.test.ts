@@ -7,9 +7,9 @@ import { deliveryStream, exampleEnvelope, subjects } from "#base"
 import { serviceUser } from "../../services/fleet/nats-server/configuration.ts"
 import { generatedFiles } from "../../deploy/generate/files.ts"
 import { passwordVariable, streamKeeper } from "../../deploy/generate/users.ts"
-import { natsServer, eventually } from "../../dev/fixtures/bus.ts"
+import { natsServer } from "../../dev/fixtures/bus.ts"
+import { eventually } from "../../dev/fixtures/eventually.ts"
 import { startNatsServer, type TestNatsServer } from "../../dev/fixtures/nats-server.ts"
-import { hangsAfterMs } from "../../dev/fixtures/next-look.ts"
 import { readFanOutCursor } from "#webhooks"
 import { passwordOf } from "../support/fleet-broker.ts"
 import { startReceiver, type TestReceiver } from "../support/receiver.ts"
@@ -93,10 +93,8 @@ const startDispatcher = async ({ receiver, bus, laneCount, partitionsAbove }: Di
 
 const isReady = (role: RunningRole) =>
   eventually(
-    Effect.map(
-      Effect.promise(() => role.status("/readyz")),
-      (status) => status === 200
-    )
+    Effect.promise(() => role.status("/readyz")),
+    { is: (status) => status === 200 }
   )
 
 const event = "sandbox.leak_detected"
@@ -205,10 +203,7 @@ describe("streams and users generated for four lanes", () => {
       const after = yield* start(lanes)
       yield* isReady(after)
       sequences.push(...(yield* publish(as(server, serviceUser), 20)))
-      yield* eventually(
-        isSettledAt(lanes).pipe(Effect.provide(busAs(() => server, "webhook-dispatcher"))),
-        hangsAfterMs
-      )
+      yield* eventually(isSettledAt(lanes).pipe(Effect.provide(busAs(() => server, "webhook-dispatcher"))))
       yield* eventually(gotAll(receiver, sequences))
       after.signal("SIGTERM")
       assert.strictEqual(yield* Effect.promise(() => after.ended), 0)

@@ -20,7 +20,7 @@ import {
   userOf
 } from "#bus"
 import { announcementsOf } from "../../libs/bus/topology/topology.ts"
-import { eventually } from "../../dev/fixtures/bus.ts"
+import { eventually } from "../../dev/fixtures/eventually.ts"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 import { busAs as busFor, sample } from "../support/bus-as.ts"
 import { connectAs, startFleetBroker } from "../support/fleet-broker.ts"
@@ -93,7 +93,7 @@ describe.each([
       )
       const send = Effect.map(Mailbox, (mailbox) => mailbox.send(instance, "session", new TextEncoder().encode("hi")))
 
-      yield* eventually(Effect.map(Effect.provide(send, sending), () => got.length > 0))
+      yield* eventually(Effect.provide(send, sending), { is: () => got.length > 0 })
 
       assert.strictEqual(got[0], "hi")
     }).pipe(Effect.scoped)
@@ -110,7 +110,7 @@ describe.each([
         Effect.never
       )
       const holding = yield* Effect.forkScoped(Effect.flatMap(Leases, (leases) => leases.whileHeld(lease, work)))
-      yield* eventually(Effect.sync(() => held))
+      yield* eventually(() => held)
       yield* Fiber.interrupt(holding)
 
       const reader = yield* StreamReader
@@ -130,7 +130,7 @@ describe.each([
     const handler = ({ value: { said } }: { readonly value: { readonly said: string } }) =>
       Effect.sync(() => (taken.push(said), ack))
     const consumption = yield* consume({ consumer, inWorkMax: 4, codec, origin: "reports", handler })
-    yield* eventually(Effect.sync(() => wanted.every((said) => taken.includes(said))))
+    yield* eventually(() => wanted.every((said) => taken.includes(said)))
     return { taken, consumption }
   })
 
@@ -146,7 +146,7 @@ describe.each([
       Effect.gen(function* () {
         yield* reports(["first"])
         const { consumption } = yield* take(consumer, ["first"])
-        yield* eventually(Effect.map(waiting(consumer.stream), (count) => count === 1))
+        yield* eventually(waiting(consumer.stream), { is: (count) => count === 1 })
         yield* consumption.drain(1_000)
         const names = ["second", "third", "fourth", "fifth", "sixth"]
         yield* reports(names)
@@ -175,7 +175,7 @@ describe.each([
 
         assert.deepStrictEqual(taken, names)
         assert.isBelow(performance.now() - sinceMs, consumer.ackWaitMs)
-        yield* eventually(Effect.sync(() => consumption.inFlight() === 0))
+        yield* eventually(() => consumption.inFlight(), { is: 0 })
       }).pipe(Effect.scoped, Effect.provide(busAs("pipeline-api")))
   )
 
@@ -189,12 +189,12 @@ describe.each([
         const next = `$JS.API.CONSUMER.MSG.NEXT.${consumer.stream}.${consumer.durable}`
         const ask = () => dead.publish(next, JSON.stringify({ batch: 64, expires: 2_000_000_000 }), { reply: inbox })
         // On a busy machine one may be over before the broker is looked at.
-        yield* eventually(
-          Effect.map(waiting(consumer.stream), (count) => {
+        yield* eventually(waiting(consumer.stream), {
+          is: (count) => {
             if (count === 0) ask()
             return count === 1
-          })
-        )
+          }
+        })
         yield* Effect.promise(() => dead.close())
         const names = ["seventh", "eighth"]
         yield* reports(names)
@@ -229,7 +229,7 @@ describe.each([
         yield* Option.isNone(before) ? entries.create(key, value) : entries.update(key, value, before.value.revision)
       })
       const writing = yield* Layer.build(busAs(writer))
-      yield* eventually(Effect.map(Effect.provide(write, writing), () => heard.includes(key)))
+      yield* eventually(Effect.provide(write, writing), { is: () => heard.includes(key) })
 
       assert.include(heard, `stored.$KV.${bucket}.${key} `)
     }).pipe(Effect.scoped)

@@ -21,7 +21,7 @@ import {
   userOf
 } from "#bus"
 import { eventCatalogue } from "#base"
-import { eventually } from "../../dev/fixtures/bus.ts"
+import { eventually } from "../../dev/fixtures/eventually.ts"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 import { busAs as busFor, sample } from "../support/bus-as.ts"
 import { connectAs, refusals, startFleetBroker } from "../support/fleet-broker.ts"
@@ -119,7 +119,7 @@ describe.each(parties)("%s, with the permissions of the topology,", (party) => {
         origin: "trial",
         handler: (received) => Effect.sync(() => (taken.push(received.subject), ack))
       })
-      yield* eventually(Effect.sync(() => taken.length === 1))
+      yield* eventually(() => taken.length, { is: 1 })
       yield* consumption.drain(1_000)
 
       const reader = yield* StreamReader
@@ -128,7 +128,7 @@ describe.each(parties)("%s, with the permissions of the topology,", (party) => {
       yield* reader.last(stream.name, subject)
       const consumers = yield* Consumers
       // The broker has the acks once it has answered a later request.
-      yield* eventually(Effect.map(consumers.backlog(stream.name, tokenOf(party)), ({ unacked }) => unacked === 0))
+      yield* eventually(consumers.backlog(stream.name, tokenOf(party)), { is: ({ unacked }) => unacked === 0 })
       if (stream.keepers?.includes(party) === true) {
         const nowMs = yield* Clock.currentTimeMillis
         yield* consumers.pause(stream.name, tokenOf(party), nowMs + 1_000)
@@ -164,10 +164,8 @@ describe.each(parties)("%s, with the permissions of the topology,", (party) => {
           // The first is handed back once.
           handler: ({ value: { said } }) => Effect.sync(() => (taken.push(said) === 1 ? nak(50) : ack))
         })
-        yield* eventually(
-          Effect.sync(() => new Set(taken).size === before.pending + 5 && taken.length > new Set(taken).size)
-        )
-        yield* eventually(Effect.map(backlog(consumer.stream, consumer.durable), ({ unacked }) => unacked === 0))
+        yield* eventually(() => new Set(taken).size === before.pending + 5 && taken.length > new Set(taken).size)
+        yield* eventually(backlog(consumer.stream, consumer.durable), { is: ({ unacked }) => unacked === 0 })
         yield* consumption.drain(1_000)
 
         const refused = yield* Effect.flip(ensure(ownConsumer))

@@ -5,15 +5,8 @@
 import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import {
-  type Home,
-  modelVoice,
-  newHome,
-  type RunningFleet,
-  startFleet,
-  starling,
-  until
-} from "../../dev/fixtures/starling.ts"
+import { type Home, modelVoice, newHome, type RunningFleet, startFleet, starling } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import { at, contractOf, type Json } from "../support/openapi-answers.ts"
 
 const pages = ["docs/pipeline-api.md", "docs/model-gateway.md", "docs/speech-api.md", "docs/console-api.md"]
@@ -138,7 +131,7 @@ const begin = async () => {
   assert.strictEqual(paid.code, 0, paid.error)
   const deliveries = async () =>
     ((await getJson(`${ready.console}/deliveries`))["items"] ?? []) as ReadonlyArray<{ readonly deliveryId: string }>
-  await until(async () => (await deliveries()).length > 0)
+  await until(() => deliveries(), { is: ({ length }) => length > 0 })
   variables["DELIVERYID"] = (await deliveries())[0]?.deliveryId
   // Events have the places of their stream, which other messages share.
   const [event] = ((await getJson(`${ready.console}/events`))["items"] ?? []) as ReadonlyArray<{

@@ -6,7 +6,8 @@ import { connect, type NatsConnection } from "@nats-io/transport-node"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { bucketConfig, objectStoreConfig, streamConfig, topology } from "#bus"
 import { connectionTo } from "../../dev/fixtures/bus-address.ts"
-import { type Home, newHome, type RunningFleet, startFleet, starling, until } from "../../dev/fixtures/starling.ts"
+import { type Home, newHome, type RunningFleet, startFleet, starling } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import { soonMs, type ThreeJobs, threeJobs } from "../support/three-jobs.ts"
 
 let home: Home
@@ -32,7 +33,7 @@ const killBroker = async () => {
   const path = join(home.folder, "nats/server.pid")
   const before = readFileSync(path, "utf8")
   process.kill(Number(before), "SIGKILL")
-  await until(() => readFileSync(path, "utf8") !== before)
+  await until(() => readFileSync(path, "utf8"), { is: (seen) => seen !== before })
 }
 
 const isReady = async () => (await fetch(`${fleet.ready.metrics}/readyz`)).ok
@@ -85,7 +86,7 @@ const lose = async ({ name, storage }: (typeof streams)[number]) => {
       ({ created }) => created !== before.created,
       () => false
     )
-  await until(isBack, soonMs)
+  await until(isBack, { withinMs: soonMs })
   const after = await manager.streams.info(name)
   if (storage === "file") {
     // Who follows it by a sequence finds what comes next.
@@ -114,7 +115,7 @@ describe("a fleet whose broker loses", () => {
       work.use((await starling(home, "token", "make", "--role", "owner")).out.trim())
     }
     await work.all()
-    await Promise.all(areFollowed.map((isFollowed) => until(isFollowed, soonMs)))
+    await Promise.all(areFollowed.map((isFollowed) => until(isFollowed, { withinMs: soonMs })))
     await until(isReady)
   })
 
@@ -133,7 +134,7 @@ describe("a fleet whose broker loses", () => {
     for (const { name } of topology.streams) {
       const consumers = await consumersOf(name)
       for (const consumer of consumers) await manager.consumers.delete(name, consumer)
-      await until(async () => consumers.join() === (await consumersOf(name)).join(), soonMs)
+      await until(async () => consumers.join() === (await consumersOf(name)).join(), { withinMs: soonMs })
     }
     await work.all()
   })

@@ -10,7 +10,8 @@ import { refusals } from "../support/fleet-broker.ts"
 import { type BusAddress, connectionTo } from "../../dev/fixtures/bus-address.ts"
 import { startNatsServer } from "../../dev/fixtures/nats-server.ts"
 import { openPipelineBus } from "../support/pipeline-bus.ts"
-import { type Home, newHome, type RunningFleet, starling, startFleet, until } from "../../dev/fixtures/starling.ts"
+import { type Home, newHome, type RunningFleet, starling, startFleet } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 
 let [home, older]: Array<Home> = []
 let [fleet, olderFleet]: Array<RunningFleet> = []

@@ -13,7 +13,7 @@ import { isSameAddress, type PaymentRequirements } from "#payments/contract"
 import { Metrics } from "#runtime"
 import { type Channel, type ChannelContract, channelIdFor, Channels, openChannelContract } from "#payments"
 import { busOf } from "../../dev/fixtures/payment-bus.ts"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import { channelConfigOf } from "../../libs/payments/wallet/channels.ts"
 import { ReceiptSum } from "../../services/payment-settler/channels/channel-books.ts"
 import { channelOptions, sendAs } from "../support/channel-fleet.ts"
@@ -160,7 +160,9 @@ const bring = async (payer: KilledPayer, state: (typeof states)[number]): Promis
     case "has its deposit under way": {
       holdSending()
       const paying = under(pay(payer))
-      await until(async () => (await contract.state(nameOf(payer).channelId).pipe(Effect.runPromise)).balance > 0n)
+      await until(() => contract.state(nameOf(payer).channelId).pipe(Effect.runPromise), {
+        is: ({ balance }) => balance > 0n
+      })
       return paying
     }
     case "pays for a call that is not stored yet": {
@@ -219,7 +221,7 @@ describe("while the others pay on, a channel", () => {
       await underWay()
       await pay(payer)
       await agrees(payer)
-      await until(() => answered() > before)
+      await until(() => answered(), { is: (seen) => seen > before })
     }
   )
 
@@ -247,7 +249,7 @@ describe("afterwards the books", () => {
     assert.strictEqual(charged, BigInt(answered) * 2_000n)
 
     // Those of the last calls are written by the settlers.
-    await until(async () => (await Effect.runPromise(fleet.books.receipts)).length >= answered)
+    await until(() => Effect.runPromise(fleet.books.receipts), { is: ({ length }) => length >= answered })
     const receipts = await Effect.runPromise(fleet.books.receipts)
     assert.strictEqual(receipts.length, answered)
     for (const { address, charged } of payers) {
@@ -261,7 +263,7 @@ describe("afterwards the books", () => {
 
     const transferred = async () =>
       (await Effect.runPromise(fleet.books.transfers)).reduce((sum, each) => sum + each, 0n)
-    await until(async () => (await transferred()) === charged)
+    await until(() => transferred(), { is: charged })
   })
 
   it("have no channel that ever owed more than it may, nothing lost, and no finding", async () => {
@@ -276,7 +278,7 @@ describe("afterwards the books", () => {
       const summed = await inScope(receiptSums)
       return payers.every((payer) => (summed.get(nameOf(payer).channelId.toLowerCase()) ?? 0n) === payer.charged)
     })
-    await until(async () => (await metric("payment_channel_differences\\{")) === 0)
+    await until(() => metric("payment_channel_differences\\{"), { is: 0 })
     assert.strictEqual(await metric('payment_channel_units\\{[^}]*sum="lost"'), 0)
     assert.deepStrictEqual(bookFindings(await fleet.of("payment-settler").metrics()), [])
   })

@@ -6,7 +6,8 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { FetchHttpClient, type HttpClient } from "effect/http"
 import { consoleClient } from "#console/api"
-import { type Home, newHome, type RunningFleet, starling, startFleet, until } from "../../dev/fixtures/starling.ts"
+import { type Home, newHome, type RunningFleet, starling, startFleet } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 
 let home: Home
 let fleet: RunningFleet
@@ -50,7 +51,7 @@ describe("the console of a fleet", () => {
     status = 204
     const sequence = String(given?.sequence)
     await run(client.resendAbandoned({ params: { sequence }, payload: { reason: "it is back" } }))
-    await until(() => redriven !== undefined)
+    await until(() => redriven, { is: (seen) => seen !== undefined })
     assert.strictEqual(redriven, given?.deliveryId)
     assert.isEmpty((await listed()).items)
     const { items } = await run(client.listAudit({ query: {} }))

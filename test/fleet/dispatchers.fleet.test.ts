@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { hangsAfterMs } from "../../dev/fixtures/next-look.ts"
-import { now, pause, until } from "../../load-tests/loops.ts"
+import { now, pause } from "../../load-tests/loops.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import { publishAtRate } from "../../load-tests/webhooks/publisher.ts"
 import { type Dispatcher, type Rig, startDispatcher, withRig } from "../../load-tests/webhooks/rig.ts"
 import { watchProcessorShare } from "../support/processor-share.ts"
@@ -24,7 +24,7 @@ const theActive = async (dispatchers: ReadonlyArray<Dispatcher>): Promise<Dispat
     const active = await Promise.all(dispatchers.map((one) => metricOf(one, "bus_relay_active")))
     return dispatchers.filter((_, index) => active[index] === 1)
   }
-  await until(async () => (await look()).length === 1, hangsAfterMs)
+  await until(() => look(), { is: ({ length }) => length === 1 })
   return (await look())[0] ?? theActive(dispatchers)
 }
 
@@ -34,7 +34,7 @@ const arrived = async (rig: Rig, confirmedAtMs: ReadonlyMap<string, number>) => 
     const got = new Set((await rig.receiver.arrivals()).map(([id]) => id))
     return [...confirmedAtMs.keys()].filter((id) => !got.has(id)).length
   }
-  await until(async () => (await missing()) === 0, hangsAfterMs)
+  await until(() => missing(), { is: 0 })
   const arrivals = await rig.receiver.arrivals()
   const bySequence = Map.groupBy(arrivals, ([, , , , sequence]) => sequence)
   const firsts = [...bySequence.values()].flatMap((all) => all.slice(0, 1))
@@ -63,7 +63,7 @@ const whileThreeWork = (
     const dispatchers = await Promise.all([1, 2, 3].map(() => startDispatcher(rig.nats.url, endpoints)))
     try {
       const publishing = publishAtRate(rig.jetstream, rate, seconds)
-      await until(async () => (await rig.receiver.taken()) > rate, hangsAfterMs)
+      await until(() => rig.receiver.taken(), { is: (seen) => seen > rate })
       const active = await theActive(dispatchers)
       const others = dispatchers.filter((one) => one !== active)
       const share = watchProcessorShare()
@@ -105,7 +105,7 @@ describe("three dispatchers under load, one of which does the fan-out", () => {
         await pause(2_500)
         const stoodIn = await theActive(others)
         process.kill(active.pid, "SIGCONT")
-        await until(async () => (await metricOf(active, "bus_relay_active")) === 0, hangsAfterMs)
+        await until(() => metricOf(active, "bus_relay_active"), { is: 0 })
         assert.strictEqual(await metricOf(stoodIn, "bus_relay_active"), 1)
         assert.isBelow((await lostWrites([active, ...others])) - before, 10)
       },

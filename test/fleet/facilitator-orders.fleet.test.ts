@@ -17,7 +17,7 @@ import {
 } from "#payments"
 import { localAccount } from "../../dev/chain/evm/accounts.ts"
 import { freePort } from "../../dev/fixtures/free-port.ts"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import { localKey } from "../../libs/payments/chains/evm/signature.ts"
 import { channelConfigOf } from "../../libs/payments/wallet/channels.ts"
 import { channelOptions } from "../support/channel-fleet.ts"

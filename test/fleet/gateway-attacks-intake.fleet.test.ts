@@ -12,12 +12,12 @@ import {
   termsIn,
   written
 } from "../support/attacker.ts"
-import { eventually } from "../../dev/fixtures/bus.ts"
+import { eventually } from "../../dev/fixtures/eventually.ts"
 import { ask, chat } from "../support/gateway.ts"
 import { balanced, type PaymentFleet, withPayments } from "../support/payment-fleet.ts"
 
 const asked = (fleet: PaymentFleet, count: number) =>
-  eventually(Effect.sync(() => fleet.upstream.calls.length >= count))
+  eventually(() => fleet.upstream.calls.length, { is: (length) => length >= count })
 
 describe("attack 8: a third party submits the authorization first", () => {
   it.live("still pays once", () =>

@@ -2,12 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { privateKeyToAccount } from "viem/accounts"
 import { cancelOnChain, emptyWallet, fundedKey, path, payWith, signFor } from "../support/attacker.ts"
-import { eventually } from "../../dev/fixtures/bus.ts"
+import { eventually } from "../../dev/fixtures/eventually.ts"
 import { chat, eventsOf } from "../support/gateway.ts"
 import { balanced, type PaymentFleet, withPayments } from "../support/payment-fleet.ts"
 
 const asked = (fleet: PaymentFleet, count: number) =>
-  eventually(Effect.sync(() => fleet.upstream.calls.length >= count))
+  eventually(() => fleet.upstream.calls.length, { is: (length) => length >= count })
 const words = (text: string) =>
   eventsOf(text).data.filter((data) => data.startsWith("{") && data.includes('"content"')).length
 
@@ -46,7 +46,7 @@ describe("attack 5: the payer takes the money back while the model works", () =>
             for (const payment of payments) yield* cancelOnChain(fleet, key, payment)
             const said = yield* Fiber.join(calls)
             assert.isAtMost(said.filter(({ text }) => words(text) > 0).length, 1)
-            yield* eventually(Effect.map(fleet.claimStates, (states) => states.includes("UNCOLLECTED")))
+            yield* eventually(fleet.claimStates, { is: (states) => states.includes("UNCOLLECTED") })
             const next = yield* payWith(fleet, body, yield* signFor(fleet, body, key))
             assert.strictEqual(next.status, 402)
             assert.strictEqual(words(next.text), 0)
@@ -100,7 +100,7 @@ describe("attack 6: a client that leaves before it has paid", () => {
           gone.abort()
         })
         assert.strictEqual(yield* balanced(fleet), 1)
-        yield* eventually(Effect.sync(() => fleet.upstream.calls[0]?.state === "cancelled"))
+        yield* eventually(() => fleet.upstream.calls[0]?.state === "cancelled")
       })
     )
   )

@@ -4,7 +4,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Redacted, Result } from "effect"
 import type { PaymentRequirements } from "#payments/contract"
 import { readSvmKey, signTransfer } from "#payments"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import { type PaidFleet, startPaidFleet } from "../support/paid-fleet.ts"
 
 let paid: PaidFleet

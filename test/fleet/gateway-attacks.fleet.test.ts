@@ -13,7 +13,7 @@ import {
   termsIn,
   written
 } from "../support/attacker.ts"
-import { eventually } from "../../dev/fixtures/bus.ts"
+import { eventually } from "../../dev/fixtures/eventually.ts"
 import { ask, chat } from "../support/gateway.ts"
 import { signPayment } from "../support/payment-client.ts"
 import { balanced, type PaymentFleet, withPayments } from "../support/payment-fleet.ts"
@@ -21,7 +21,7 @@ import { balanced, type PaymentFleet, withPayments } from "../support/payment-fl
 const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 
 const asked = (fleet: PaymentFleet, count: number) =>
-  eventually(Effect.sync(() => fleet.upstream.calls.length >= count))
+  eventually(() => fleet.upstream.calls.length, { is: (length) => length >= count })
 
 describe("attack 1: one authorization used many times at once", () => {
   it.live("is served once and settled once, of 600 with 200 in flight, over two verifiers", () =>

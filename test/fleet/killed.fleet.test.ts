@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { hangsAfterMs } from "../../dev/fixtures/next-look.ts"
-import { until } from "../../load-tests/loops.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import { startDispatcher, withRig } from "../../load-tests/webhooks/rig.ts"
 import { publishAtRate } from "../../load-tests/webhooks/publisher.ts"
 import { watchProcessorShare } from "../support/processor-share.ts"
@@ -15,7 +14,7 @@ describe("kill -9 under load", () => {
         let dispatcher = await startDispatcher(rig.nats.url, endpoints)
         const share = watchProcessorShare()
         const publishing = publishAtRate(rig.jetstream, rate, 5)
-        await until(async () => (await rig.receiver.taken()) > rate, hangsAfterMs)
+        await until(() => rig.receiver.taken(), { is: (seen) => seen > rate })
 
         if (victim !== "nats-server") await dispatcher.stop("SIGKILL")
         if (victim !== "dispatcher") {
@@ -29,7 +28,7 @@ describe("kill -9 under load", () => {
           const got = new Set((await rig.receiver.arrivals()).map(([id]) => id))
           return [...confirmedAtMs.keys()].filter((id) => !got.has(id)).length
         }
-        await until(async () => (await missing()) === 0, hangsAfterMs)
+        await until(() => missing(), { is: 0 })
         await dispatcher.stop()
         const shareThen = await share.end()
 

@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { hangsAfterMs } from "../../dev/fixtures/next-look.ts"
-import { pause, until } from "../../load-tests/loops.ts"
+import { pause } from "../../load-tests/loops.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import { requestsTo, sequencesTo } from "../support/webhooks.ts"
 import { everyEvent } from "../support/pipeline-fleet.ts"
 import { assertAllTold, readItemLogs } from "../support/pipeline-records.ts"
@@ -68,10 +68,10 @@ describe("a change from two lanes to four while items come and go", () => {
     const ordering = orders(projectId)
     const more = (count: number) => {
       const wanted = ordering.count() + count
-      return until(() => ordering.count() >= wanted, hangsAfterMs, "items went on")
+      return until(() => ordering.count(), { is: (seen) => seen >= wanted })
     }
     await more(10)
-    await until(() => isSettledAt(2), hangsAfterMs, "there are two lanes")
+    await until(() => isSettledAt(2))
     await fleet.killAndRestart("pipeline-api")
     await more(10)
     await fleet.killAndRestart("sweeper")
@@ -83,7 +83,7 @@ describe("a change from two lanes to four while items come and go", () => {
     await nats.kill9()
     await nats.start()
     await more(5)
-    await until(() => isSettledAt(4), hangsAfterMs, "there are four lanes")
+    await until(() => isSettledAt(4))
     await fleet.killAndRestart("webhook-dispatcher")
     await fleet.killAndRestart("pipeline-api")
     await more(10)
@@ -97,7 +97,7 @@ describe("a change from two lanes to four while items come and go", () => {
     const dispatchersKilled = 3
     for (const name of names) {
       const got = () => new Set(sequencesTo(receiver, path(name)))
-      await until(() => got().size >= events.length, hangsAfterMs, `${name} had them all`)
+      await until(() => got().size, { is: (size) => size >= events.length })
       const sequences = sequencesTo(receiver, path(name))
       assert.deepStrictEqual([...new Set(sequences)], events, name)
       const ids = requestsTo(receiver, path(name)).map(({ headers }) => headers["x-service-delivery"])

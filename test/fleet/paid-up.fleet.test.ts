@@ -7,7 +7,8 @@ import Anthropic from "@anthropic-ai/sdk"
 import OpenAI from "openai"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { payingFetch } from "../support/payment-client.ts"
-import { type Home, newHome, type RunningFleet, startFleet, until, type Ready } from "../../dev/fixtures/starling.ts"
+import { type Home, newHome, type RunningFleet, startFleet, type Ready } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 
 let home: Home
 let fleet: RunningFleet
@@ -84,7 +85,7 @@ describe("./starling up", () => {
       rpcUrl: rpc
     })
     assert.strictEqual(await solana.chat("demo/echo", "hello from Solana"), "hello from Solana")
-    await until(async () => (await metric("payment_settlement_seconds_count")) === 6)
+    await until(() => metric("payment_settlement_seconds_count"), { is: 6 })
   })
 
   it("sells models that refuse what real providers refuse, in either vendor's dialect", async () => {

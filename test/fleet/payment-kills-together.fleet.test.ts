@@ -19,7 +19,7 @@ import {
   simulating,
   startPaidProcesses
 } from "../support/payment-kills.ts"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 
 const roles: ReadonlyArray<RoleName> = ["payment-verifier", "payment-settler", "model-gateway"]
 // No payment that a payer still comes for is a finding.
@@ -144,7 +144,7 @@ describe("a process with all payment roles, on SIGTERM", () => {
     const { answer } = await callHeldAt("at the end", sending, "call")
     const process = fleet.of("model-gateway")
     process.signal("SIGTERM")
-    await until(async () => (await process.status("/readyz")) === 503)
+    await until(() => process.status("/readyz"), { is: 503 })
     fleet.gate.open()
     const answered = await answer
     assert.strictEqual(answered?.status, 200)

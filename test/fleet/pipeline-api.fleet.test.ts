@@ -6,7 +6,8 @@ import { Effect, Layer, Redacted, Schedule, Stream } from "effect"
 import { busServices, Nats, StreamReader } from "#bus"
 import { Health, Metrics, Role } from "#runtime"
 import type { BusAddress } from "../../dev/fixtures/bus-address.ts"
-import { busOn, eventually, natsServer } from "../../dev/fixtures/bus.ts"
+import { busOn, natsServer } from "../../dev/fixtures/bus.ts"
+import { eventually } from "../../dev/fixtures/eventually.ts"
 import { commandOver, dispatched, type Json, publishReport, reportSuccess } from "../support/pipeline.ts"
 import { startReceiver } from "../support/receiver.ts"
 import { endRoles, startRole } from "../support/role.ts"
@@ -119,7 +120,7 @@ describe("the pipeline in the fleet", () => {
         })
         for (let phase = 0; phase < 4; phase++) yield* reportSuccess(yield* dispatched())
       }).pipe(Effect.provide(busAt(running.serviceBus)))
-      yield* eventually(Effect.sync(() => receiver.requests.length >= wanted.length))
+      yield* eventually(() => receiver.requests.length, { is: (length) => length >= wanted.length })
       const heard = receiver.requests.map(({ body, headers }) => {
         const signature = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`
         assert.strictEqual(headers["x-service-signature"], signature)
@@ -143,10 +144,8 @@ describe("a killed pipeline", () => {
         const start = Effect.promise(() => startRole("pipeline-api", { configuration }))
         const ready = (role: Effect.Success<typeof start>) =>
           eventually(
-            Effect.map(
-              Effect.promise(() => role.status("/readyz")),
-              (status) => status === 200
-            )
+            Effect.promise(() => role.status("/readyz")),
+            { is: (status) => status === 200 }
           )
         const first = yield* start
         yield* ready(first)
@@ -158,12 +157,12 @@ describe("a killed pipeline", () => {
         const ids = Array.from({ length: 400 }, () => randomUUID())
         const working = yield* Effect.forkScoped(Effect.forEach(ids, cancelled, { concurrency: 32 }))
         const reader = yield* StreamReader
-        yield* eventually(Effect.map(reader.bounds("LOG"), ({ messages }) => messages > 200))
+        yield* eventually(reader.bounds("LOG"), { is: ({ messages }) => messages > 200 })
         first.signal("SIGKILL")
         yield* Effect.promise(() => first.ended)
         const second = yield* start
         yield* ready(second)
-        yield* eventually(Effect.sync(() => working.pollUnsafe() !== undefined))
+        yield* eventually(() => working.pollUnsafe(), { is: (seen) => seen !== undefined })
         const told = Effect.gen(function* () {
           const { lastSequence: toSequence } = yield* reader.bounds("EVENTS")
           const range = { fromSequence: 1, toSequence, subject: "events.work_item.cancelled" }
@@ -172,7 +171,7 @@ describe("a killed pipeline", () => {
             ({ data }) => (JSON.parse(new TextDecoder().decode(data)) as { workItem: { id: string } }).workItem.id
           )
         })
-        yield* eventually(Effect.map(told, (items) => items.length >= ids.length))
+        yield* eventually(told, { is: (items) => items.length >= ids.length })
         assert.sameMembers([...(yield* told)], ids)
       }).pipe(Effect.provide(busOn(server)))
     })

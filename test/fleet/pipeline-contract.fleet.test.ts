@@ -3,7 +3,7 @@ import { eventCatalogue } from "#base"
 import { readEnvelope } from "../support/pipeline-deliveries.ts"
 import { everyEvent, type PipelineFleet, startPipelineFleet } from "../support/pipeline-fleet.ts"
 import { createItem } from "../support/pipeline-item-scenarios.ts"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 
 let fleet: PipelineFleet
 
@@ -47,7 +47,7 @@ describe("an item with a receiver that refuses every event", () => {
     // No forge has its branch: no pull request was opened.
     assert.notInclude(all, "work_item.pull_request_opened")
 
-    await until(() => namesAt("/refusing", id).length >= all.length * refusals)
+    await until(() => namesAt("/refusing", id).length, { is: (length) => length >= all.length * refusals })
     const attempts = Object.entries(
       Object.groupBy(requestsOf("/refusing", id), ({ headers }) => String(headers["x-service-delivery"]))
     )
@@ -91,7 +91,7 @@ describe("a pull request that fell behind its base", () => {
     const { workBranch } = await fleet.api.call("GET", `/workitems/${id}`)
     const ours = fleet.repository.file(String(workBranch), `items/${id}.md`) ?? ""
     fleet.repository.commit("main", `items/${id}.md`, "somebody was quicker\n")
-    await until(() => namesOf(id).filter((event) => event === "work_item.done").length === 2)
+    await until(() => namesOf(id).filter((event) => event === "work_item.done").length, { is: 2 })
 
     const [stale, ...after] = fleet.deliveries.of(id).slice(before)
     assert.strictEqual(stale?.event, "upstream.pr_stale_base")
@@ -113,7 +113,9 @@ describe("a rework whose host shuts down", () => {
     const id = await createItem(fleet, await fleet.project(), "!block\n!slow rework 4", { agent: "mortal" })
     await heard("iteration.started", id, { iteration: 2, phase: "rework" })
     assert.strictEqual(await runner.stop(), 0)
-    await until(async () => (await fleet.api.call("GET", `/workitems/${id}`))["state"] === "Queued", 10_000)
+    await until(async () => (await fleet.api.call("GET", `/workitems/${id}`))["state"] === "Queued", {
+      withinMs: 10_000
+    })
     const before = namesOf(id).length
     await fleet.runner({ agents: ["mortal"] })
     await until(() => namesOf(id).slice(before).includes("audit.started"))

@@ -2,7 +2,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type PipelineFleet, startPipelineFleet } from "../support/pipeline-fleet.ts"
 import { createItem } from "../support/pipeline-item-scenarios.ts"
 import { assertAllTold, assertReplays, readItemLogs } from "../support/pipeline-records.ts"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 
 let fleet: PipelineFleet
 
@@ -36,7 +36,7 @@ describe("a hundred items at once", () => {
     await fleet.runner({ agents: ["coder"], atOnce: 8 })
     const ended = ["work_item.done", "work_item.failed", "work_item.no_action_required"]
     const isEnded = (id: string) => fleet.deliveries.of(id).some(({ event }) => ended.includes(event))
-    await until(() => ids.every(isEnded), 500_000)
+    await until(() => ids.every(isEnded), { withinMs: 500_000 })
 
     const logs = new Map((await readItemLogs(fleet.bus)).map((log) => [log.id, log]))
     const states = ids.map((id) => logs.get(id)?.state.state)

@@ -4,7 +4,7 @@ import { type PipelineFleet, startPipelineFleet } from "../support/pipeline-flee
 import { createItem } from "../support/pipeline-item-scenarios.ts"
 import { provocations, type ScenarioName, scenarios } from "../support/pipeline-provocations.ts"
 import { assertAllTold, assertReplays, readItemLogs } from "../support/pipeline-records.ts"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 
 let fleet: PipelineFleet
 /** The result of each scenario. */
@@ -107,7 +107,9 @@ describe("the running fleet", () => {
     const id = await createItem(fleet, await fleet.project(), "!slow work 60", { agent: "nobody" })
     await fleet.deliveries.heard("work_item.working", ({ workItem }) => workItem?.id === id)
     assert.strictEqual(await runner.stop(), 0)
-    await until(async () => (await fleet.api.call("GET", `/workitems/${id}`))["state"] === "Queued", 10_000)
+    await until(async () => (await fleet.api.call("GET", `/workitems/${id}`))["state"] === "Queued", {
+      withinMs: 10_000
+    })
   })
 })
 

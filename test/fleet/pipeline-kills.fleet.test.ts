@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { assertAllTold, assertReplays, readItemLogs } from "../support/pipeline-records.ts"
 import { type PipelineRoles, startPipelineRoles } from "../support/pipeline-roles.ts"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 
 let fleet: PipelineRoles
 
@@ -30,11 +30,11 @@ describe("pipeline-api killed in the middle", () => {
 
     const endedCount = () => deliveries.all().filter(({ event }) => event === "work_item.done").length
     for (const done of [1, itemsMax / 3, itemsMax / 2]) {
-      await until(() => endedCount() >= done)
+      await until(() => endedCount(), { is: (seen) => seen >= done })
       await fleet.killAndRestart("pipeline-api")
     }
     const isDone = (id: string) => deliveries.of(id).some(({ event }) => event === "work_item.done")
-    await until(() => ids.every(isDone), 300_000)
+    await until(() => ids.every(isDone), { withinMs: 300_000 })
 
     const logs = await readItemLogs(bus)
     assert.deepStrictEqual(logs.map(({ id }) => id).toSorted(), ids.toSorted())
@@ -47,7 +47,7 @@ describe("pipeline-api killed in the middle", () => {
     // The receiver has every event of an item in the stream, once and in order.
     for (const { id, records } of logs) {
       const announced = records.flatMap(({ events }) => events.map(({ event }) => event))
-      await until(() => deliveries.of(id).length >= announced.length)
+      await until(() => deliveries.of(id).length, { is: (length) => length >= announced.length })
       assert.deepStrictEqual(
         deliveries.of(id).map(({ event }) => event),
         announced

@@ -15,15 +15,8 @@ import { leakyConfiguration, type LeakyFixture, startLeakyFixture } from "../sup
 import { payingFetch } from "../support/payment-client.ts"
 import { pipelineApi } from "../support/pipeline-api.ts"
 import { broughtToLight, formsOf, planted, plantedSecrets, type Secrets } from "../support/planted.ts"
-import {
-  type Home,
-  newHome,
-  type RunningFleet,
-  starling,
-  startFleet,
-  until,
-  type Ready
-} from "../../dev/fixtures/starling.ts"
+import { type Home, newHome, type RunningFleet, starling, startFleet, type Ready } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 
 const planting = plantedSecrets()
 let secrets: Secrets = planting
@@ -136,7 +129,7 @@ const askAndAnswer = async () => {
     questions: [{ questionId: "q-1", questionText }]
   })
   const answered = { questionId: "q-1", answer: `No: ${planting.answer}` }
-  await until(async () => (await api.ask("POST", `/workitems/${workItemId}/answer`, answered)).status < 300)
+  await until(() => api.ask("POST", `/workitems/${workItemId}/answer`, answered), { is: ({ status }) => status < 300 })
   assert.deepInclude((await pickUpWork(fleet.serviceBus)).replies[0], { questionId: "q-1", text: answered.answer })
   const done = `/workitems/${workItemId}/answer`
   assert.isAtLeast((await call(`${ready.pipeline}${done}`, answered)).status, 400)
@@ -192,14 +185,14 @@ const tailed = async (last: string, ...parameters: ReadonlyArray<string>) => {
 describe("a fleet that holds secrets", () => {
   it("does its jobs, and fails at some", async () => {
     await starling(home, "publish", "work_item.merged", "--example")
-    await until(
-      async () => (await metric('webhook_deliveries_total{role="webhook-dispatcher",endpoint="ill"')) !== undefined
-    )
+    await until(() => metric('webhook_deliveries_total{role="webhook-dispatcher",endpoint="ill"'), {
+      is: (seen) => seen !== undefined
+    })
     await payAndFail()
     await speakAndFail()
     await askAndAnswer()
     await breakTheSchema()
-    await until(() => collector.bodies.length > 0)
+    await until(() => collector.bodies.length, { is: (length) => length > 0 })
 
     assert.isTrue(world.called.some((path) => path.startsWith("/well")))
     assert.isAbove(refusals.length, 10)

@@ -9,15 +9,8 @@ import { prometheus as program } from "../deploy/tools.ts"
 import { type Collector, startCollector } from "../support/collector.ts"
 import { type RunningPrometheus, startPrometheus } from "../support/prometheus.ts"
 import { endRoles, startRole } from "../support/role.ts"
-import {
-  type Home,
-  modelVoice,
-  newHome,
-  type RunningFleet,
-  starling,
-  startFleet,
-  until
-} from "../../dev/fixtures/starling.ts"
+import { type Home, modelVoice, newHome, type RunningFleet, starling, startFleet } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 
 interface Targets {
   readonly activeTargets: ReadonlyArray<{ readonly health: string; readonly labels: Readonly<Record<string, string>> }>
@@ -81,7 +74,7 @@ const begin = async () => {
   const synthesizer = await startRole("speech-synthesizer", {
     configuration: { Bus: fleet.roleBus }
   })
-  await until(async () => (await synthesizer.status("/readyz")) === 200)
+  await until(() => synthesizer.status("/readyz"), { is: 200 })
   await work()
   const { gateway } = fleet.ready
   const pods: ReadonlyArray<Pod> = [
@@ -91,7 +84,7 @@ const begin = async () => {
   ]
   prometheus = await startPrometheus(program ?? "", scrapeConfigs(pods, "1s"), { groups: ruleGroups.map(ruleGroup) })
   // A target is up a moment before its first samples are stored.
-  await until(async () => (await podsWith("process_resident_memory_bytes")).size === 2)
+  await until(() => podsWith("process_resident_memory_bytes"), { is: ({ size }) => size === 2 })
 }
 
 const targets = () => prometheus.ask<Targets>("targets")

@@ -7,7 +7,8 @@ import { metricsPort, roleDeployments } from "../../deploy/generate/roles.ts"
 import { repository } from "../deploy/tools.ts"
 import { freePort } from "../../dev/fixtures/free-port.ts"
 import { endRoles, startRole } from "../support/role.ts"
-import { type Home, newHome, type RunningFleet, startFleet, until } from "../../dev/fixtures/starling.ts"
+import { type Home, newHome, type RunningFleet, startFleet } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 
 const opsPaths = ["/metrics", "/livez", "/readyz"]
 const apis = ["pipeline", "gateway", "speech"] as const
@@ -59,7 +60,7 @@ describe("a public port", () => {
         PaymentVerifier: { FacilitatorPort: port }
       }
     })
-    await until(async () => (await verifier.status("/readyz")) === 200)
+    await until(() => verifier.status("/readyz"), { is: 200 })
     const url = `http://127.0.0.1:${port}`
 
     assert.strictEqual(await answers(`${url}/supported`), 200)
@@ -86,7 +87,7 @@ describe("the port of metrics and health", () => {
       const told = await startRole("sweeper", {
         configuration: { Bus: fleet.roleBus, Telemetry: { Host: "0.0.0.0" } }
       })
-      await until(async () => (await told.status("/livez")) === 200)
+      await until(() => told.status("/livez"), { is: 200 })
       assert.strictEqual(await answers(`http://${outside}:${new URL(told.url).port}/livez`), 200)
     }
   )

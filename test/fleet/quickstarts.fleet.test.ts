@@ -3,7 +3,8 @@ import { execFileSync, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { freePort } from "../../dev/fixtures/free-port.ts"
-import { type Home, modelVoice, newHome, type RunningFleet, startFleet, until } from "../../dev/fixtures/starling.ts"
+import { type Home, modelVoice, newHome, type RunningFleet, startFleet } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 
 /** The blocks of shell below a heading. */
 const blocksOf = (page: string, heading: string): ReadonlyArray<string> => {
@@ -102,7 +103,7 @@ describe("the quickstarts", () => {
   it("bring events to a receiver that verifies them", async () => {
     const [block = ""] = blocksOf("docs/quickstarts.md", "A receiver")
     await runWell(block, async ({ out }) => {
-      await until(() => (out().match(/ work_item\.merged [0-9a-f-]{36}$/gmu) ?? []).length === 2)
+      await until(() => (out().match(/ work_item\.merged [0-9a-f-]{36}$/gmu) ?? []).length, { is: 2 })
       assert.match(out(), /^.*\bdelivered\b.*$/mu)
     })
   })
@@ -113,7 +114,7 @@ describe("the quickstarts", () => {
       assert.match(out(), /stored as event \d+\nread back sandbox\.leak_detected/u)
     })
     await runWell(byCommand, async () => {
-      await until(() => fleet.log().split("received sandbox.leak_detected").length === 3)
+      await until(() => fleet.log().split("received sandbox.leak_detected").length, { is: 3 })
     })
     const [connecting = ""] = blocksOf("docs/webhooks.md", "How a service connects")
     assert.strictEqual(connecting, byService)

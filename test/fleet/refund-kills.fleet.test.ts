@@ -9,7 +9,7 @@ import { type Refund, RefundAnswer, RefundedPayment, RefundOrder } from "#paymen
 import { subjects } from "#base"
 import { receiptCodec } from "#payments"
 import { busOf } from "../../dev/fixtures/payment-bus.ts"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import { chat } from "../support/gateway.ts"
 import { evmBalance } from "../support/paid-fleet.ts"
 import { isReceipted, type PaidProcesses, sending, simulating, startPaidProcesses } from "../support/payment-kills.ts"
@@ -56,7 +56,7 @@ const paid = async (text: string) => {
   const body = chat(text)
   const answer = await fleet.payUntil(isReceipted, body, await fleet.sign(body))
   assert.strictEqual(answer?.status, 200)
-  await until(async () => (await settled()).length > before)
+  await until(() => settled(), { is: ({ length }) => length > before })
   const newest = (await settled()).at(-1)
   if (newest === undefined) throw new Error("no receipt")
   return newest

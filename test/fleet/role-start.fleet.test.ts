@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { dispatcher, endpoint, publish, ready, scene, setUpEachTest } from "../support/dispatcher-role.ts"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 
 setUpEachTest()
 
@@ -68,7 +68,7 @@ describe("a role whose broker is unreachable", () => {
   it("exits at once with 0 when it is stopped before it is ready", async () => {
     await scene.nats.kill9()
     const role = await dispatcher([endpoint()])
-    await until(async () => (await role.status("/livez")) === 200)
+    await until(() => role.status("/livez"), { is: 200 })
     const askedAtMs = performance.now()
     role.signal("SIGTERM")
     assert.strictEqual(await role.ended, 0)
@@ -79,30 +79,30 @@ describe("a role whose broker is unreachable", () => {
   it("is alive and not ready from the start, and ready once the broker answers", async () => {
     await scene.nats.kill9()
     const role = await dispatcher([endpoint()])
-    await until(async () => (await role.status("/livez")) === 200)
+    await until(() => role.status("/livez"), { is: 200 })
     assert.strictEqual(await role.status("/readyz"), 503)
     await scene.nats.start()
-    await until(async () => (await role.status("/readyz")) === 200)
+    await until(() => role.status("/readyz"), { is: 200 })
     await publish("work_item.merged")
-    await until(() => scene.requests.length === 1)
+    await until(() => scene.requests.length, { is: 1 })
   })
 
   it("stays alive and unready during an outage, and goes on when the broker is back", async () => {
     const role = await ready([endpoint()])
     await publish("work_item.merged")
-    await until(() => scene.requests.length === 1)
+    await until(() => scene.requests.length, { is: 1 })
     await scene.nats.kill9()
-    await until(async () => (await role.status("/readyz")) === 503)
+    await until(() => role.status("/readyz"), { is: 503 })
     // The effect of minutes on the loops is tested with a faster clock, in the dispatcher's tests.
     for (const began = performance.now(); performance.now() - began < 5_000;) {
       assert.strictEqual(await role.status("/livez"), 200)
       assert.strictEqual(await role.status("/readyz"), 503)
     }
     await scene.nats.start()
-    await until(async () => (await role.status("/readyz")) === 200)
+    await until(() => role.status("/readyz"), { is: 200 })
     await publish("work_item.done")
     const heardOf = (event: string) => scene.heard.filter((request) => request.event === event)
-    await until(() => heardOf("work_item.done").length > 0)
+    await until(() => heardOf("work_item.done").length, { is: (length) => length > 0 })
     // The broker died so soon after the first delivery that its acknowledgement may be lost: it then comes again.
     assert.lengthOf(new Set(heardOf("work_item.merged").map(({ deliveryId }) => deliveryId)), 1)
     assert.lengthOf(new Set(scene.heard.map(({ deliveryId }) => deliveryId)), 2)

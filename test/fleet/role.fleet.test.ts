@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
 import { startCollector } from "../support/collector.ts"
 import { endpoint, publish, ready, receiverUrl, scene, setUpEachTest } from "../support/dispatcher-role.ts"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 
 const secret = "hunter2-this-must-never-be-seen"
 
@@ -14,10 +14,10 @@ describe("SIGTERM", () => {
     scene.answer = (response) => void held.push(response)
     const role = await ready([endpoint({ Concurrency: 1, TimeoutSeconds: 60 })])
     await publish("work_item.merged", "work_item.done")
-    await until(() => held.length === 1)
+    await until(() => held.length, { is: 1 })
 
     role.signal("SIGTERM")
-    await until(async () => (await role.status("/readyz")) === 503)
+    await until(() => role.status("/readyz"), { is: 503 })
     assert.strictEqual(await role.status("/livez"), 200)
     held[0]?.writeHead(204).end()
 
@@ -25,7 +25,7 @@ describe("SIGTERM", () => {
     assert.deepInclude(role.log().find(({ message }) => message === "drained") ?? {}, { handedBack: 0 })
     scene.answer = (response) => void response.writeHead(204).end()
     await ready([endpoint({ Concurrency: 1 })])
-    await until(() => scene.requests.length === 2)
+    await until(() => scene.requests.length, { is: 2 })
     assert.strictEqual(scene.requests.length, 2)
   })
 
@@ -33,7 +33,7 @@ describe("SIGTERM", () => {
     scene.answer = () => undefined
     const role = await ready([endpoint({ TimeoutSeconds: 300 })])
     await publish("work_item.merged")
-    await until(() => scene.requests.length === 1)
+    await until(() => scene.requests.length, { is: 1 })
     const began = performance.now()
     role.signal("SIGTERM")
     assert.strictEqual(await role.ended, 0)
@@ -41,7 +41,7 @@ describe("SIGTERM", () => {
     assert.deepInclude(role.log().find(({ message }) => message === "drained") ?? {}, { finished: 0, handedBack: 1 })
     scene.answer = (response) => void response.writeHead(204).end()
     await ready([endpoint()])
-    await until(() => scene.requests.length === 2)
+    await until(() => scene.requests.length, { is: 2 })
   })
 })
 
@@ -93,7 +93,7 @@ describe("the log and traces of a role", () => {
       const role = await ready([endpoint({ MaxAttempts: 1 })], telemetry)
       await publish("work_item.merged", "work_item.done")
       const abandonments = () => collector.spans.filter(({ name }) => name === "AbandonedDeliveries.delivery")
-      await until(() => abandonments().length === 2)
+      await until(() => abandonments().length, { is: 2 })
       for (const { service, traceId, spanId } of collector.spans) {
         assert.strictEqual(service, "webhook-dispatcher")
         assert.match(traceId, /^[0-9a-f]{32}$/u)

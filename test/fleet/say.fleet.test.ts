@@ -9,9 +9,9 @@ import {
   type Ran,
   type RunningFleet,
   starling,
-  startFleet,
-  until
+  startFleet
 } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 
 const text = "Hello there, Dr. Smith (a Thursday). This is spoken by a fleet."
 const sentence = "The quick brown fox jumps over the lazy dog, and the dog sleeps on. "
@@ -123,7 +123,7 @@ describe("./starling say, to a file", () => {
     const before = readdirSync(folder)
     const running = start(["-", "-o", file("d.mp3"), "--marks"])
     running.child.stdin.end(long)
-    await until(() => running.out().length > 0)
+    await until(() => running.out().length, { is: (length) => length > 0 })
     assert.isAbove(readdirSync(folder).length, before.length)
     running.child.kill("SIGINT")
     assert.strictEqual((await running.ended).code, 130)

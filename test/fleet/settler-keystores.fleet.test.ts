@@ -11,9 +11,10 @@ import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { parseAllDocuments, parse } from "yaml"
 import { sealKeystore } from "#payments"
-import { eventually } from "../../dev/fixtures/bus.ts"
+import { eventually } from "../../dev/fixtures/eventually.ts"
 import { freePort } from "../../dev/fixtures/free-port.ts"
-import { program, until } from "../../dev/fixtures/starling.ts"
+import { program } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import { keystoresFolder } from "../../deploy/generate/roles.ts"
 import { channelPayer } from "../support/channel-client.ts"
 import { channelOptions } from "../support/channel-fleet.ts"
@@ -253,7 +254,7 @@ describe.skipIf(process.getuid?.() !== 0)("a settler that is deployed with keyst
           assert.strictEqual(paid.status, 200)
           const charged = (yield* Effect.promise(payer.known))?.charged ?? 0n
           assert.isTrue(charged > 0n)
-          yield* eventually(Effect.map(fleet.transfers, (transfers) => transfers.includes(charged)))
+          yield* eventually(fleet.transfers, { is: (transfers) => transfers.includes(charged) })
           assert.isTrue((yield* Effect.promise(() => payer.refund(`${fleet.url}/v1/channels`))).success)
 
           const status = readFileSync(`/proc/${settler.pid}/status`, "utf8")

@@ -4,7 +4,8 @@ import { sharedVoices } from "#speech"
 import { decodedTogether, type Encoded, lengthMs, rms } from "../support/speech-audio.ts"
 import { type SpeechFleet, startSpeechFleet } from "../support/speech.ts"
 import { openStream } from "../support/speech-clients.ts"
-import { modelVoice, until } from "../../dev/fixtures/starling.ts"
+import { modelVoice } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 
 let fleet: SpeechFleet
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type SpeechFleet, startSpeechFleet } from "../support/speech.ts"
 import { childrenOf, firstBytes, openStream, residentMegabytes, type Stream } from "../support/speech-clients.ts"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 
 let fleet: SpeechFleet
 beforeAll(async () => {
@@ -79,7 +79,7 @@ describe("departing clients", () => {
       await Promise.all(Array.from({ length: 50 }, (_, index) => visit(wave * 50 + index)))
     }
     await until(nothingRuns)
-    await until(async () => (await fleet.metric("audio_encoder_pool_depth")) <= 12)
+    await until(() => fleet.metric("audio_encoder_pool_depth"), { is: (seen) => seen <= 12 })
     assert.isAtMost(encoders(), 4)
     assert.isEmpty(childrenOf(fleet.pid, "ffmpeg"))
     assert.strictEqual(await fleet.metric("speech_streams_total", 'outcome="failed"'), 0)

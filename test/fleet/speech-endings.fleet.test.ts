@@ -1,6 +1,6 @@
 /** How requests end: refused, heard after a wait, and with the end of the fleet. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import { pauseMs } from "../containers/worker.ts"
 import { isGone } from "../support/child-processes.ts"
 import { diceOf, randomSsml } from "../support/random-ssml.ts"

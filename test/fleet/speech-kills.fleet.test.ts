@@ -2,7 +2,7 @@ import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vi
 import { endRoles, type RunningRole, startRole } from "../support/role.ts"
 import { faultsOfMarks, type SpeechFleet, startSpeechFleet, sumOf, unmarked } from "../support/speech.ts"
 import { childrenOf, listenSlowly, type Paced, type PacedEnd, StreamRefused } from "../support/speech-clients.ts"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 
 let fleet: SpeechFleet
 let sequencers: ReadonlyArray<RunningRole>
@@ -11,7 +11,7 @@ let bytesPerSecond: number
 
 const sequencer = async () => {
   const role = await startRole("speech-sequencer", { configuration: { Bus: fleet.roleBus } })
-  await until(async () => (await role.status("/readyz")) === 200)
+  await until(() => role.status("/readyz"), { is: 200 })
   return role
 }
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
 // Listeners that a failed test has left behind would count in the next.
 afterEach(async () => {
   for (const { leave } of listening.splice(0)) leave()
-  await until(async () => (await fleet.metric("speech_streams_active")) === 0)
+  await until(() => fleet.metric("speech_streams_active"), { is: 0 })
 })
 afterAll(async () => {
   await endRoles()
@@ -137,7 +137,7 @@ describe("kill -9 in the middle of 50 streams", () => {
     assert.isAbove((await fleet.metric("speech_takeovers_total")) - before, lost / 2)
     assert.isAbove((await everSpokenBy(other as RunningRole)) - spokenBefore, lost / 2)
     assert.strictEqual(await fleet.metric("speech_streams_total", 'outcome="failed"'), 0)
-    await until(async () => (await sessionsOf(other as RunningRole)) === 0)
+    await until(() => sessionsOf(other as RunningRole), { is: 0 })
   })
 
   it("of the only sequencer: every stream waits for the next one, and is heard to its end", async () => {

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type Refusal, type SpeechFleet, startSpeechFleet } from "../support/speech.ts"
 import { childrenOf, firstBytes, openStream } from "../support/speech-clients.ts"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 
 let fleet: SpeechFleet
 beforeAll(async () => {
@@ -38,11 +38,11 @@ describe("a workspace with a limit of two answers at once", () => {
     assert.strictEqual((await fleet.post(stream, { ...order, voice_id: "nobody" })).status, 404)
 
     first.leave()
-    await until(async () => (await fleet.metric("speech_streams_active")) === 1)
+    await until(() => fleet.metric("speech_streams_active"), { is: 1 })
     const { marks } = await fleet.listen({ ...order, input: "Hello." })
     assert.strictEqual(marks.length, 1)
     second.leave()
-    await until(async () => (await fleet.metric("speech_streams_active")) === 0)
+    await until(() => fleet.metric("speech_streams_active"), { is: 0 })
   })
 })
 
@@ -58,7 +58,7 @@ describe("departing clients", () => {
       // One look, and none before it: a look is work for the very process that has to stop.
       await pause(100)
       stillThere.push(await active())
-      await until(async () => (await active()) === 0)
+      await until(() => active(), { is: 0 })
     }
     assert.isAtMost(stillThere.filter((count) => count > 0).length, 4, stillThere.join(", "))
   })
@@ -79,7 +79,7 @@ describe("a fleet that cannot speak in time", () => {
         answered += 1
         return { status: response.status, bytes: await response.bytes() }
       })
-      await until(async () => (await fleet.metric("speech_beginnings")) === 2)
+      await until(() => fleet.metric("speech_beginnings"), { is: 2 })
       for (const path of ["/v1/audio/speech", stream, timestamps]) {
         const refused = await fleet.post(path, short, headers)
         assert.strictEqual(refused.status, 429)
@@ -97,7 +97,7 @@ describe("a fleet that cannot speak in time", () => {
       }
       // A fleet waits for the figures of a role that is stopped.
       assert.strictEqual(await fleet.metric("speech_refusals_total", 'reason="beginnings"'), 3)
-      await until(async () => (await fleet.metric("speech_beginnings")) === 0)
+      await until(() => fleet.metric("speech_beginnings"), { is: 0 })
       const served = await fleet.post(stream, short, headers)
       assert.strictEqual(served.status, 200)
       // What nobody reads would hold up the fleet's end until its last moment.

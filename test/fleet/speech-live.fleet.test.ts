@@ -2,7 +2,7 @@
 import { connect } from "node:net"
 import { randomBytes } from "node:crypto"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import { connectLive, heardIn, type LiveClient } from "../support/live.ts"
 import { childrenOf } from "../support/speech-clients.ts"
 import { faultsOfMarks, type SpeechFleet, startSpeechFleet, unmarked } from "../support/speech.ts"
@@ -331,9 +331,9 @@ describe("a live connection", () => {
     )
     const flood = Array.from({ length: 4_000 }, () => ({ type: "keep_alive" }) as const)
     assert.strictEqual(await closedBy(({ send }) => send(...flood)), 1_008)
-    await until(async () => (await othersConnected()) === 0)
+    await until(() => othersConnected(), { is: 0 })
     for (const code of ["1003", "1007", "1008", "1009"]) {
-      await until(async () => (await fleet.metric("speech_live_closes_total", `code="${code}"`)) === 1)
+      await until(() => fleet.metric("speech_live_closes_total", `code="${code}"`), { is: 1 })
     }
   })
 
@@ -367,8 +367,8 @@ describe("a live connection", () => {
     for (let round = 0; round < 10; round += 1) {
       await Promise.all(Array.from({ length: 30 }, (_, nth) => come(30 * round + nth)))
     }
-    await until(async () => (await othersConnected()) === 0)
-    await until(async () => (await fleet.metric("speech_streams_active")) === 0)
+    await until(() => othersConnected(), { is: 0 })
+    await until(() => fleet.metric("speech_streams_active"), { is: 0 })
     assert.isAtLeast(await fleet.metric("speech_live_contexts_total", 'outcome="left"'), 300)
     // Whoever vanishes sends no close frame.
     assert.isAtLeast(await fleet.metric("speech_live_closes_total", 'code="1006"'), 300)

@@ -3,7 +3,8 @@ import { Effect } from "effect"
 import { jsonCodec, Requests } from "#bus"
 import { CommandAnswer, type CommandEntity, CommandRequest, projectSettingsDefault } from "#pipeline/contract"
 import { subjects } from "#base"
-import { busOn, eventually, natsServer } from "../../dev/fixtures/bus.ts"
+import { busOn, natsServer } from "../../dev/fixtures/bus.ts"
+import { eventually } from "../../dev/fixtures/eventually.ts"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 import { openPipelineBus } from "../support/pipeline-bus.ts"
 import { endRoles, startRole } from "../support/role.ts"
@@ -68,7 +69,7 @@ describe("the role sweeper", () => {
         (events) => events.map(({ subject }) => subject.replace("events.project.", ""))
       )
       const become = (names: ReadonlyArray<string>) =>
-        eventually(Effect.map(told, (events) => events.join() === names.join()))
+        eventually(told, { is: (events) => events.join() === names.join() })
       const spend = (costMicroUsd: number) =>
         Effect.promise(() =>
           bus.report("progress", {

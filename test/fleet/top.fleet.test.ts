@@ -3,15 +3,8 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { roleNames } from "#base"
-import {
-  type Home,
-  newHome,
-  type Ran,
-  type RunningFleet,
-  starling,
-  startFleet,
-  until
-} from "../../dev/fixtures/starling.ts"
+import { type Home, newHome, type Ran, type RunningFleet, starling, startFleet } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 
 const root = join(import.meta.dirname, "../..")
 let home: Home

@@ -3,7 +3,8 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { join } from "node:path"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { type Home, newHome, type RunningFleet, starling, startFleet, until } from "../../dev/fixtures/starling.ts"
+import { type Home, newHome, type RunningFleet, starling, startFleet } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import { runHere } from "../support/command.ts"
 
 const homes: Array<Home> = []
@@ -157,7 +158,7 @@ describe("a fleet that `./starling up` has started", () => {
     }
 
     assert.strictEqual((await callWith(token)).status, 200)
-    await until(() => Date.now() > Date.parse(short.expiresAt))
+    await until(() => Date.now(), { is: (seen) => seen > Date.parse(short.expiresAt) })
     await until(async () => (await command(where, "token", "list")).out.includes("within the hour"))
     const listed = await command(where, "token", "list")
     assert.notInclude(listed.out, token)
@@ -173,7 +174,7 @@ describe("a fleet that `./starling up` has started", () => {
     assert.include(await expired.text(), `the token expired at ${short.expiresAt}`)
 
     assert.include((await command(where, "token", "revoke", id)).out, `${id} is revoked`)
-    await until(async () => (await callWith(token)).status === 401)
+    await until(() => callWith(token), { is: ({ status }) => status === 401 })
     const ended = JSON.parse((await command(where, "token", "revoke", short.id, "--json")).out) as object
     assert.include(ended, { id: short.id, workspace: "default" })
     assert.isNotNull((ended as { readonly revokedAt: string | null }).revokedAt)
@@ -182,7 +183,7 @@ describe("a fleet that `./starling up` has started", () => {
   it("starts its nats-server again when that dies", async () => {
     process.kill(Number(readFileSync(join(where.folder, "nats/server.pid"), "utf8")), "SIGKILL")
     await until(() => fleet.log().includes("nats-server died, starting it again"))
-    await until(async () => (await command(where, "publish", "work_item.done", "--example")).code === 0)
+    await until(() => command(where, "publish", "work_item.done", "--example"), { is: ({ code }) => code === 0 })
     await until(() => fleet.log().includes("received work_item.done"))
   })
 })

@@ -2,7 +2,7 @@
 import { inspect } from "node:util"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { eventually } from "../../dev/fixtures/bus.ts"
+import { eventually } from "../../dev/fixtures/eventually.ts"
 import type { Reach } from "./judged-gateway.ts"
 
 const sum = (amounts: ReadonlyArray<bigint>) => amounts.reduce((all, each) => all + each, 0n)
@@ -49,7 +49,7 @@ export const openBooks = Effect.fnUntraced(function* (reach: Reach) {
       return isTold && isCounted && (isOpen || now.lost === now.booked)
     })
     const lines = reach.account.lines
-    yield* Effect.catchDefect(eventually(agree, 20_000), () =>
+    yield* Effect.catchDefect(eventually(agree, { withinMs: 20_000 }), () =>
       Effect.sync(() => {
         const said = lines().map(({ text }) => text)
         assert.fail(`${inspect({ before, ...seen })}\n${said.slice(-8).join("\n")}`)

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { eventually } from "../../dev/fixtures/bus.ts"
+import { eventually } from "../../dev/fixtures/eventually.ts"
 import { type JudgedClient, judgedClients } from "../../services/model-gateway/judged-clients.ts"
 import { openBooks } from "./account.ts"
 import { recordJudged } from "./record.ts"
@@ -242,13 +242,12 @@ layer(Judged.layer, { timeout: "2 minutes", excludeTestServices: true })((it) =>
           const long = call(place, "!words 2000 50ms", false)
           const { ended, leave } = yield* start(name, place, long)
           const isLong = (body: unknown) => JSON.stringify(body).includes("!words 2000 50ms")
-          yield* eventually(
-            Effect.sync(() => asked().some(({ state, body }) => state === "running" && isLong(body))),
-            60_000
-          )
+          yield* eventually(() => asked().some(({ state, body }) => state === "running" && isLong(body)), {
+            withinMs: 60_000
+          })
           leave()
           yield* Effect.promise(() => ended)
-          yield* eventually(Effect.sync(() => asked().every(({ state }) => state !== "running")))
+          yield* eventually(() => asked().every(({ state }) => state !== "running"))
           assert.isTrue(asked().some(({ state }) => state === "cancelled"))
           const { out, error } = yield* runToEnd(name, place, call(place, reads, true))
           assert.include(out, "27 note.txt", `${out}${error}`.slice(-2_000))

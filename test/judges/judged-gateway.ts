@@ -9,7 +9,7 @@ import { baseSepolia } from "viem/chains"
 import { isSameAddress, type Receipt } from "#payments/contract"
 import { type LocalChain, permit2Address as permit2 } from "../../dev/chain/evm/LocalEvmChain.ts"
 import type { LocalUpstream, UpstreamCall } from "../../dev/upstream/LocalUpstream.ts"
-import { eventually } from "../../dev/fixtures/bus.ts"
+import { eventually } from "../../dev/fixtures/eventually.ts"
 import type { JudgedWay } from "../../services/model-gateway/judged-clients.ts"
 import { emptyHome, startCommand } from "../support/command.ts"
 import { evmBalance } from "../support/paid-fleet.ts"
@@ -202,7 +202,7 @@ const startPayer = Effect.fnUntraced(function* (
     ({ signal }) => Effect.sync(() => signal("SIGTERM"))
   )
   said.text = command.said
-  yield* eventually(Effect.sync(() => command.said().includes("limits:")))
+  yield* eventually(() => command.said().includes("limits:"))
   const [, url = "", token = ""] = /^payer: +(\S+) → \S+\ntoken: +(\S+)\n/u.exec(command.said()) ?? []
   return { url, apiKey: token, account }
 })

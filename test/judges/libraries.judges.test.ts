@@ -1,7 +1,7 @@
 /** Libraries that nobody here wrote, as their makers publish them, at a gateway that sells and gives away. */
 import { afterAll, assert, describe, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { eventually } from "../../dev/fixtures/bus.ts"
+import { eventually } from "../../dev/fixtures/eventually.ts"
 import {
   dialectsFor,
   type JudgedClient,
@@ -100,7 +100,7 @@ layer(Judged.layer, { timeout: "2 minutes", excludeTestServices: true })((it) =>
           assert.isUndefined(fault, JSON.stringify(fault))
           assert.include(texts[0], "word0")
           assert.strictEqual(texts[1], "go on")
-          yield* eventually(Effect.sync(() => asked[0]?.state === "cancelled"))
+          yield* eventually(() => asked[0]?.state === "cancelled")
           yield* booksAgree({ calls: 2, left: true })
         })
     )

@@ -1,5 +1,5 @@
 /** A fleet on the cluster as its operator has it: an overlay applied, commands run in a pod, calls made from outside. */
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import type { Arrival } from "../containers/arrivals.ts"
 import { kubectl } from "./kubectl.ts"
 import { namespaceOf, type OverlayName } from "./house.ts"
@@ -50,7 +50,7 @@ export const deliverOne = async (fleet: ClusterFleet, event: string, endpoint: s
       (arrival) => arrival.sequence === sequence && arrival.endpoint === endpoint
     )
   let found: Arrival | undefined
-  await until(async () => (found = await came()) !== undefined, arrivesWithinMs)
+  await until(async () => (found = await came()) !== undefined, { withinMs: arrivesWithinMs })
   if (found === undefined) throw new Error(`event ${sequence} did not arrive`)
   return found
 }

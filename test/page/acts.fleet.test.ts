@@ -8,7 +8,8 @@ import type { Browser, Locator, Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { exampleEnvelope, subjects } from "#base"
 import { busOf } from "../../dev/fixtures/payment-bus.ts"
-import { type Home, newHome, type RunningFleet, starling, startFleet, until } from "../../dev/fixtures/starling.ts"
+import { type Home, newHome, type RunningFleet, starling, startFleet } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import { bookFinding, Books } from "../../services/payment-settler/reconciliation/Books.ts"
 import { publishOver } from "../support/bus-contents.ts"
 import { hasBrowser, openBrowser, openPage, seriousFaults, signedIn } from "../support/page.ts"
@@ -39,7 +40,7 @@ const actsOf = async (action: string) => (await itemsOf(`/audit?action=${action}
 const abandonThree = async () => {
   status = 500
   for (let count = 0; count < 3; count++) await asked("/events", { body: { reason: "a story", event: "queue.paused" } })
-  await until(async () => (await itemsOf("/abandoned")).length === 3)
+  await until(() => itemsOf("/abandoned"), { is: ({ length }) => length === 3 })
   status = 204
 }
 
@@ -210,7 +211,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
     await stateIn(drawer, "in service").waitFor()
     await act(page, drawer, "Remove", "Remove add?")
     await drawer.waitFor({ state: "detached" })
-    await until(async () => (await itemsOf("/endpoints")).length === 1)
+    await until(() => itemsOf("/endpoints"), { is: ({ length }) => length === 1 })
     for (const action of ["create", "test", "change", "rotate", "disable", "enable", "pause", "resume", "remove"]) {
       assert.lengthOf(await actsOf(`endpoint-${action}`), 1, action)
     }
@@ -233,7 +234,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
 
     const row = page.getByRole("row", { name: "of a story" })
     await act(page, row, "Revoke", "Revoke of a story?")
-    await until(async () => (await asked("/events", { token })).status === 401, 5_000)
+    await until(() => asked("/events", { token }), { is: (seen) => seen.status === 401, withinMs: 5_000 })
     await stateIn(row, "revoked").waitFor()
     await page.context().close()
   })
@@ -251,7 +252,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
     const before = received.length
     await dialog.getByRole("button", { name: "Send 3 deliveries" }).click()
     await dialog.getByText("3 deliveries sent again.").waitFor()
-    await until(() => received.length === before + 3)
+    await until(() => received.length, { is: before + 3 })
     await page.context().close()
   })
 
@@ -272,7 +273,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
       await drawer.waitFor({ state: "detached" })
       await rows.nth(left).waitFor({ state: "detached" })
     }
-    await until(() => received.length === before + 1)
+    await until(() => received.length, { is: before + 1 })
     assert.lengthOf(await itemsOf("/abandoned"), 1)
     await page.context().close()
   })
@@ -288,7 +289,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
     await assertForAll(page, "the drawer of a rejected message")
     await act(page, drawer, "Send again", "Publish it as it is?")
     await rows.nth(1).waitFor({ state: "detached" })
-    await until(() => received.length === before + 1)
+    await until(() => received.length, { is: before + 1 })
     await rejectTwo()
     await rows.nth(2).waitFor()
     await rows.first().getByRole("link").click()
@@ -391,7 +392,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
     const of = async (sequence: number) => (await itemsOf(`/deliveries?eventSequence=${sequence}`)).length
     const { body } = await asked("/events", { body: { reason: "a story", event: "queue.resumed" } })
     const sequence = Number(body["sequence"])
-    await until(async () => (await of(sequence)) === 1)
+    await until(() => of(sequence), { is: 1 })
     const { page } = await look(`/events/${sequence}`)
     await page.getByRole("dialog").getByRole("link", { name: "every attempt", exact: true }).click()
     const rows = page.getByRole("region", { name: "Attempts, newest first" }).locator("tbody tr")
@@ -406,7 +407,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
     await act(page, page, "Count all", "Count what would be sent?")
     await page.getByRole("status").getByText("1 delivery").waitFor()
     await act(page, page, "Send all again", "Send all of them again?")
-    await until(async () => (await itemsOf("/abandoned")).length === 0)
+    await until(() => itemsOf("/abandoned"), { is: ({ length }) => length === 0 })
     await page.context().close()
   })
 })

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { HttpListener } from "#http"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import { buildPage } from "../../dev/page/build.ts"
 import { withConsole } from "../support/console.ts"
 import { hasBrowser, openBrowser, openPage } from "../support/page.ts"
@@ -68,7 +68,7 @@ describe.skipIf(!hasBrowser)("a page that does not arrive whole", () => {
       page.on("request", (request) => (documents += request.isNavigationRequest() ? 1 : 0))
       const asked = await losing(page, /\/assets\/main-[^/]*\.css/u, 2)
       await page.goto(url)
-      await until(async () => (await page.evaluate("getComputedStyle(document.body).margin")) === "0px")
+      await until(() => page.evaluate("getComputedStyle(document.body).margin"), { is: "0px" })
       await form(page).waitFor()
       assert.deepStrictEqual([asked.count, documents], [3, 1])
     })

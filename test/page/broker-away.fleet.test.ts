@@ -4,7 +4,8 @@ import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type Home, newHome, type RunningFleet, starling, startFleet, until } from "../../dev/fixtures/starling.ts"
+import { type Home, newHome, type RunningFleet, starling, startFleet } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import { hasBrowser, openBrowser, signedIn } from "../support/page.ts"
 
 /** The page asks every five seconds, and waits for one answer that does not come. */
@@ -100,7 +101,7 @@ describe.skipIf(!hasBrowser)("the page when the broker is killed", () => {
     await late.context().close()
     // An event whose ack the broker had not yet written down comes again, and each attempt has its row.
     const attempts = async () => (await linksIn(pages.deliveries, ".table-room")).length
-    await until(async () => (await attempts()) === received)
+    await until(() => attempts(), { is: received })
     assert.oneOf(received, [2, 3])
     for (const [name, table, count] of [
       ["events", "table.events", 2],

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { addAddress } from "../../page/endpoint-addresses.ts"
 import { type PageWorld, startPageWorld } from "../support/page-world.ts"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import { homePicture, pictures } from "../support/page-pictures.ts"
 import { faultsOf, hasBrowser, openPage, portray, signedIn, speakToItsEnd } from "../support/page.ts"
 
@@ -187,12 +187,12 @@ describe.skipIf(!hasBrowser)("how the page looks", () => {
       // One that waits beneath another is not there for the time being.
       const dialog = page.getByRole("dialog")
       await (wanted === "title" ? dialog.getByRole("heading").first() : dialog.getByLabel(wanted)).waitFor()
-      await until(async () => (await focusIn(page)) === wanted).catch(async () =>
+      await until(() => focusIn(page), { is: wanted }).catch(async () =>
         assert.strictEqual(await focusIn(page), wanted, `${screen} ${opener ?? ""}`)
       )
       const before = await page.locator("dialog").count()
       await page.keyboard.press("Escape")
-      await until(async () => (await page.locator("dialog").count()) < before)
+      await until(() => page.locator("dialog").count(), { is: (seen) => seen < before })
       assert.strictEqual(await page.locator("dialog").count(), before - 1, `${screen}: the question alone`)
       const backAt = (await page.evaluate("document.activeElement.textContent")) as string
       if (opener !== undefined) assert.strictEqual(backAt, opener, screen)

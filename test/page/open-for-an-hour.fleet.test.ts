@@ -3,7 +3,8 @@ import { connect, type NatsConnection } from "@nats-io/transport-node"
 import type { Browser, CDPSession, Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { connectionTo } from "../../dev/fixtures/bus-address.ts"
-import { type Home, newHome, type RunningFleet, startFleet, until } from "../../dev/fixtures/starling.ts"
+import { type Home, newHome, type RunningFleet, startFleet } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import { publishMany } from "../../load-tests/webhooks/publisher.ts"
 import { hasBrowser, openBrowser, signedIn } from "../support/page.ts"
 
@@ -114,7 +115,7 @@ describe.skipIf(!hasBrowser)("the page after an hour", () => {
     const { frames } = await countsOf(page)
     await go("/fleet")
     // What the fleet sends in four minutes.
-    await until(async () => (await countsOf(page)).frames >= frames + 240)
+    await until(() => countsOf(page), { is: (seen) => seen.frames >= frames + 240 })
     await go("/")
     await page.getByRole("button", { name: "Publish it" }).waitFor()
   }

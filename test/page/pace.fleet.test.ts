@@ -3,7 +3,8 @@ import { connect, type NatsConnection } from "@nats-io/transport-node"
 import type { Browser, Page } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it, onTestFinished } from "vitest"
 import { connectionTo } from "../../dev/fixtures/bus-address.ts"
-import { type Home, newHome, type RunningFleet, startFleet, until } from "../../dev/fixtures/starling.ts"
+import { type Home, newHome, type RunningFleet, startFleet } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import { publishAtRate } from "../../load-tests/webhooks/publisher.ts"
 import { linesMax } from "../../page/screens/events/feed.ts"
 import { measurePace, type Pace, paceMax, paceScript } from "../support/page-pace.ts"
@@ -106,7 +107,7 @@ describe.skipIf(!hasBrowser)("the page at a thousand events a second", () => {
 
       const { count, perSecond } = await stopFlood()
       const newest = await newestSequence()
-      await until(async () => (await newestLink(page)) === `#/events/${newest}`, 2_000)
+      await until(() => newestLink(page), { is: `#/events/${newest}`, withinMs: 2_000 })
       assert.strictEqual(await rows.count(), linesMax)
       const told = (await page.getByText("more went by").textContent()) ?? ""
       const [shownCount = 0, passedCount = 0] = (told.match(/[\d,]+/gu) ?? []).map((text) =>

@@ -5,9 +5,9 @@ import { livePath } from "#speech/api"
 import { Tokens } from "#http"
 import { Addresses } from "#runtime"
 import { Configuration } from "#configuration"
-import { hangsAfterMs } from "../../dev/fixtures/next-look.ts"
 import { envelopeBytesMax, reportBytesMax } from "../../libs/bus/topology/streams.ts"
-import { busOn, eventually, natsServer } from "../../dev/fixtures/bus.ts"
+import { busOn, natsServer } from "../../dev/fixtures/bus.ts"
+import { eventually } from "../../dev/fixtures/eventually.ts"
 import { processLayer, rolesLayer } from "../../services/fleet/roles.ts"
 import { connectLive } from "../support/live.ts"
 import { testNetwork } from "../support/payments.ts"
@@ -288,7 +288,7 @@ const rejecting = Effect.fnUntraced(function* (subject: string, text: string) {
   const { publishRaw } = yield* Publisher
   const { lastSequence: before } = yield* bounds("REJECTED")
   yield* publishRaw(subject, utf8.encode(text))
-  yield* eventually(Effect.map(bounds("REJECTED"), ({ lastSequence }) => lastSequence > before))
+  yield* eventually(bounds("REJECTED"), { is: ({ lastSequence }) => lastSequence > before })
 })
 
 const asSent: MessageCodec<string> = {
@@ -299,7 +299,7 @@ const asSent: MessageCodec<string> = {
 /** Asks; the act ends with an answer or a refusal. */
 const asking = Effect.fnUntraced(function* (subject: string, text: string) {
   const { ask } = yield* Requests
-  yield* Effect.exit(ask({ subject, question: asSent, answer: asSent, timeoutMs: hangsAfterMs }, text))
+  yield* Effect.exit(ask({ subject, question: asSent, answer: asSent, timeoutMs: 60_000 }, text))
 })
 
 const report = `"kind":"audit-ended","reportId":"0b9a4f3e-0000-4000-8000-000000000000","atMs":1`

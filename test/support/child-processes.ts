@@ -1,7 +1,5 @@
 /** The processes on the machine, as a test sees them. */
 import { execFileSync } from "node:child_process"
-import { assert } from "@effect/vitest"
-import { Effect } from "effect"
 
 /** Command lines that hold a text, of whichever process; not the one that looks. */
 export const runningWith = (text: string): ReadonlyArray<string> =>
@@ -18,9 +16,3 @@ export const isGone = (pid: number) => {
     return true
   }
 }
-
-export const eventually = (what: string, check: () => boolean) =>
-  Effect.gen(function* () {
-    for (let tries = 0; tries < 1_000 && !check(); tries++) yield* Effect.sleep("20 millis")
-    assert.isTrue(check(), what)
-  })

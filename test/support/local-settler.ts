@@ -4,7 +4,7 @@ import { applyTopology, Leases, Nats, StreamReader, topology } from "#bus"
 import { privateKeyToAccount } from "viem/accounts"
 import { settlementJobCodec } from "#payments"
 import { type Key, payWith, signFor } from "./attacker.ts"
-import { eventually } from "../../dev/fixtures/bus.ts"
+import { eventually } from "../../dev/fixtures/eventually.ts"
 import { chat } from "./gateway.ts"
 import { busOf } from "../../dev/fixtures/payment-bus.ts"
 import { type PaymentFleet, type PaymentFleetOptions, withPayments } from "./payment-fleet.ts"
@@ -52,7 +52,7 @@ const localFleet = Effect.fnUntraced(function* (fleet: PaymentFleet) {
       Effect.never
     )
     yield* Effect.forkScoped(whileHeld({ key: leaseOf(address), holder: "somebody-else" }, taken))
-    yield* eventually(Effect.sync(() => isTaken))
+    yield* eventually(() => isTaken)
   })
   const parts: LocalFleet = {
     ...fleet,
@@ -64,7 +64,7 @@ const localFleet = Effect.fnUntraced(function* (fleet: PaymentFleet) {
         (counts) => counts.reduce((sum, count) => sum + count, 0)
       )
     ),
-    hasKey: eventually(Effect.map(fleet.metrics, (text) => keyed.test(text))),
+    hasKey: eventually(fleet.metrics, { is: (text) => keyed.test(text) }),
     refuseAnswers: Effect.promise(() => manager.streams.update(answers, { max_msg_size: 16 })).pipe(Effect.asVoid),
     loseAnswers: Effect.promise(() => manager.streams.delete(answers)).pipe(Effect.asVoid),
     keepAnswers: Effect.orDie(
@@ -117,4 +117,4 @@ export const paying = Effect.fnUntraced(function* (fleet: LocalFleet, key: Key) 
   return { payer: privateKeyToAccount(key).address.toLowerCase(), answer: Fiber.join(answer) }
 })
 
-export const isSent = ({ sent }: LocalFleet, count: number) => eventually(Effect.map(sent, (now) => now === count))
+export const isSent = ({ sent }: LocalFleet, count: number) => eventually(sent, { is: (now) => now === count })

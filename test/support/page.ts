@@ -4,8 +4,8 @@ import { createRequire } from "node:module"
 import { join } from "node:path"
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core"
 import { assert } from "vitest"
-import { hangsAfterMs } from "../../dev/fixtures/next-look.ts"
-import { type RunningFleet, until } from "../../dev/fixtures/starling.ts"
+import { type RunningFleet } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import { portraits } from "./page-pictures.ts"
 
 /** The headless shell opens and draws the same page for half the processor time of the whole browser. */
@@ -13,6 +13,9 @@ const browsers = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"]
 const executablePath = process.env["STARLING_CHROMIUM"] ?? browsers.find((path) => existsSync(path)) ?? ""
 
 export const hasBrowser = existsSync(executablePath)
+
+/** Beside other tests a click on the page may take half a minute. */
+const shownWithinMs = 60_000
 
 export const openBrowser = (): Promise<Browser> =>
   chromium.launch({
@@ -24,7 +27,7 @@ export const openBrowser = (): Promise<Browser> =>
 /** A page in a context of its own, whose waits only end what hangs. */
 export const openPage = async (browser: Browser, options: BrowserContextOptions = {}): Promise<Page> => {
   const context = await browser.newContext(options)
-  context.setDefaultTimeout(hangsAfterMs)
+  context.setDefaultTimeout(shownWithinMs)
   return context.newPage()
 }
 

@@ -15,8 +15,8 @@ import { type LocalUpstream, startLocalUpstream } from "../../dev/upstream/Local
 import { modelGateway } from "../../services/model-gateway/role.ts"
 import { paymentSettler } from "../../services/payment-settler/role.ts"
 import { paymentVerifier } from "../../services/payment-verifier/role.ts"
-import { hangsAfterMs } from "../../dev/fixtures/next-look.ts"
-import { natsServer, busOn, eventually } from "../../dev/fixtures/bus.ts"
+import { natsServer, busOn } from "../../dev/fixtures/bus.ts"
+import { eventually } from "../../dev/fixtures/eventually.ts"
 import type { TestSigner } from "../../dev/fixtures/evm/remote-signer.ts"
 import { paymentAccountsOf, payTo } from "../../dev/fixtures/payment-accounts.ts"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
@@ -208,8 +208,7 @@ export const balanced = (fleet: Pick<PaymentFleet, "receipts" | "transfers" | "c
           transfers.length === keys.size &&
           states.filter((state) => state === "SETTLED").length === keys.size
         )
-      }),
-      hangsAfterMs
+      })
     )
     return count
   })

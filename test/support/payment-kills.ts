@@ -12,7 +12,7 @@ import { paymentAccountsOf } from "../../dev/fixtures/payment-accounts.ts"
 import { balanced, type Parts, type PaymentFleet, type PaymentFleetOptions, startParts } from "./payment-fleet.ts"
 import { freePort } from "../../dev/fixtures/free-port.ts"
 import { endRoles, type RunningRole, startRole } from "./role.ts"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 
 export const path = "/api/v1/chat/completions"
 export const sending = /^eth_sendRawTransaction/u
@@ -117,7 +117,7 @@ const processesOf = ({ configuration, environment }: Parts) => {
       const started = await startRole(roles, { configuration: { ...configuration, PaymentSettler }, environment })
       all.push(started)
       for (const role of roles) running.set(role, started)
-      await until(async () => (await started.status("/readyz")) === 200)
+      await until(() => started.status("/readyz"), { is: 200 })
     },
     kill: async (role: RoleName) => {
       of(role).signal("SIGKILL")
@@ -157,7 +157,7 @@ interface Restarted {
 /** Calls that are held stay held; others wait, and none is on its way while the state is taken. */
 const restartChain = async ({ chain, gate, inScope }: Restarted) => {
   gate.hold(/./u, "call")
-  await until(() => gate.passing() === 0)
+  await until(() => gate.passing(), { is: 0 })
   const state = await Effect.runPromise(chain.rpc("anvil_dumpState", []))
   const [{ pid }, port] = [nodes.get(chain) ?? chain, Number(new URL(chain.rpcUrl).port)]
   process.kill(pid, "SIGKILL")
@@ -202,7 +202,7 @@ export const startPaidProcesses = async (
   await Promise.all(processes.map((roles) => running.run(roles)))
   const books = await inScope(paymentAccountsOf(parts))
   const payer = payerOf(parts, url)
-  const held = () => until(() => gate.held() > 0)
+  const held = async () => void (await until(() => gate.held(), { is: (seen) => seen > 0 }))
   const modelWorks = async () => {
     await until(async () => (await Effect.runPromise(books.claimStates)).includes("CLAIMED"))
     await until(() => around.upstream.calls.at(-1)?.state === "running")

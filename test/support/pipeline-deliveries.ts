@@ -3,8 +3,7 @@ import { readFileSync } from "node:fs"
 import { verify } from "@octokit/webhooks-methods"
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import type { ReceivedRequest, TestReceiver } from "./receiver.ts"
-import { hangsAfterMs } from "../../dev/fixtures/next-look.ts"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 
 export interface ReceivedEnvelope {
   readonly event: string
@@ -52,13 +51,13 @@ export const watchDeliveries = ({ requests }: TestReceiver, path: string): Deliv
   }
   const all = () => [...catchUp().values()].toSorted((left, right) => left.sequence - right.sequence)
   const of = (workItemId: string) => all().filter(({ workItem }) => workItem?.id === workItemId)
-  const heard: Deliveries["heard"] = async (event, is = () => true, withinMs = hangsAfterMs) => {
+  const heard: Deliveries["heard"] = async (event, is = () => true, withinMs) => {
     const find = () => [...catchUp().values()].find((envelope) => envelope.event === event && is(envelope))
-    await until(() => find() !== undefined, withinMs).catch(() => {
+    await until(find, { withinMs }).catch((error: unknown) => {
       const lately = all()
         .slice(-15)
         .map((one) => `  ${one.event} ${one.workItem?.id ?? ""} ${JSON.stringify(one.details)}`)
-      throw new Error(`${event} was not heard in ${withinMs} ms; lately:\n${lately.join("\n")}`)
+      throw new Error(`${event} was not heard; lately:\n${lately.join("\n")}`, { cause: error })
     })
     const found = find()
     if (found === undefined) throw new Error("it was just there")

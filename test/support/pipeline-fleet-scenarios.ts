@@ -4,7 +4,7 @@ import type { Json } from "./pipeline-api.ts"
 import type { ReceivedEnvelope } from "./pipeline-deliveries.ts"
 import type { PipelineFleet } from "./pipeline-fleet.ts"
 import { createItem, type Scenario } from "./pipeline-item-scenarios.ts"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 
 const says = (details: Json) => (envelope: ReceivedEnvelope) =>
   Object.entries(details).every(([key, value]) => envelope.details?.[key] === value)

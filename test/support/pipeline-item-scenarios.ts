@@ -6,7 +6,7 @@ import { assert } from "@effect/vitest"
 import type { Json } from "./pipeline-api.ts"
 import type { ReceivedEnvelope } from "./pipeline-deliveries.ts"
 import type { PipelineFleet } from "./pipeline-fleet.ts"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 
 export type Scenario = (fleet: PipelineFleet, projectId: string) => Promise<void>
 
@@ -83,7 +83,7 @@ const abandoned: Scenario = async (fleet) => {
   const fragile = await fleet.project({ workItems: { maxRecoveryAttempts: 0 } })
   const id = await createItem(fleet, fragile, "!die audit 9", { agent: "mortal" })
   await fleet.deliveries.heard("work_item.recovered", of(id))
-  await until(async () => (await stateOf(fleet, id)) === "AbandonedAfterRecoveryAttempts")
+  await until(() => stateOf(fleet, id), { is: "AbandonedAfterRecoveryAttempts" })
 }
 
 const auditFailed: Scenario = async (fleet) => {

@@ -6,7 +6,7 @@ import type { WorkItemFact, WorkItemState } from "#pipeline/contract"
 import { workItem } from "#pipeline"
 import type { Json } from "./pipeline-api.ts"
 import type { PipelineBus } from "./pipeline-bus.ts"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 
 interface StoredRecord {
   readonly commandId: string

@@ -10,7 +10,8 @@ import { startRunner } from "./pipeline-runner.ts"
 import { startNatsServer, type TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 import { startReceiver, type TestReceiver } from "./receiver.ts"
 import { endRoles, type RunningRole, startRole } from "./role.ts"
-import { newHome, starling, until } from "../../dev/fixtures/starling.ts"
+import { newHome, starling } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import { freePort } from "../../dev/fixtures/free-port.ts"
 
 export interface PipelineRoles {
@@ -47,7 +48,7 @@ export const startPipelineRoles = async (
   const start = async (name: RoleName) => {
     const role = await startRole(name, { configuration, environment: { [secretVariable]: deliverySecret } })
     running.set(name, role)
-    await until(async () => (await role.status("/readyz")) === 200)
+    await until(() => role.status("/readyz"), { is: 200 })
   }
   await start("pipeline-api")
   await Promise.all(roles.slice(1).map(start))

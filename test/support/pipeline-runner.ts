@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { until } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import { storesFolder } from "../../dev/fixtures/stores.ts"
 
 const root = join(import.meta.dirname, "../..")

@@ -16,7 +16,8 @@ import { HttpListener, Tokens } from "#http"
 import { Addresses, Drain, Environment, Metrics } from "#runtime"
 import { Configuration } from "#configuration"
 import { pipelineApiWith } from "../../services/pipeline-api/role.ts"
-import { busOn, eventually, natsServer } from "../../dev/fixtures/bus.ts"
+import { busOn, natsServer } from "../../dev/fixtures/bus.ts"
+import { eventually } from "../../dev/fixtures/eventually.ts"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 
 export type Json = Readonly<Record<string, unknown>>
@@ -203,7 +204,7 @@ export const eventsTold = Effect.gen(function* () {
 export const eventNames = Effect.map(eventsTold, (events) => events.map(({ event }) => event))
 
 export const untilState = (call: Call, id: string, state: string) =>
-  eventually(Effect.map(itemNow(call, id), (item) => item.state === state))
+  eventually(itemNow(call, id), { is: (item) => item.state === state })
 
 export const metricsText = Effect.flatMap(Metrics, ({ text }) => text)
 

@@ -1,6 +1,7 @@
 /** The three jobs of a running fleet, each done as its callers do it: a decision with its event, a paid call, a text spoken. */
 import { assert } from "@effect/vitest"
-import { type RunningFleet, until } from "../../dev/fixtures/starling.ts"
+import { type RunningFleet } from "../../dev/fixtures/starling.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
 import { payingFetch } from "./payment-client.ts"
 
 // A person who waits for an answer tries again within this; a machine with other tests takes longer.
@@ -17,7 +18,7 @@ const answers = async (what: string, act: () => Promise<Response>) => {
     if (response.ok) answer = (await response.json()) as typeof answer
     return response.ok
   }
-  await until(isDone, soonMs).catch(() => assert.fail(`${what}: ${last}`))
+  await until(isDone, { withinMs: soonMs }).catch(() => assert.fail(`${what}: ${last}`))
   return answer
 }
 
@@ -48,7 +49,9 @@ export const threeJobs = (fleet: RunningFleet) => {
       ask("POST", `${pipeline}/workitems`, { title: "Oil the gate", projectId, agent: "coder" })
     )
     await answers("its end", () => ask("DELETE", `${pipeline}/workitems/${item.id}`, { reason: "tried" }))
-    await until(() => received() > before, soonMs).catch(() => assert.fail("its event was not delivered"))
+    await until(() => received(), { is: (seen) => seen > before, withinMs: soonMs }).catch(() =>
+      assert.fail("its event was not delivered")
+    )
   }
 
   const call = () => {

@@ -5,8 +5,8 @@ import { Consumers, Publisher, StreamReader } from "#bus"
 import { deliveryStream, exampleEnvelope, subjects } from "#base"
 import { Metrics } from "#runtime"
 import { openEndpointStore, readFanOutCursor } from "#webhooks"
-import { eventually, natsServer, NotSo } from "../../dev/fixtures/bus.ts"
-import { hangsAfterMs } from "../../dev/fixtures/next-look.ts"
+import { natsServer } from "../../dev/fixtures/bus.ts"
+import { eventually, NotSo } from "../../dev/fixtures/eventually.ts"
 import { startReceiver, type TestReceiver } from "./receiver.ts"
 
 const utf8 = new TextEncoder()
@@ -58,15 +58,12 @@ export const steadily = Effect.fnUntraced(function* (
   const after = (more: number) =>
     Effect.suspend(() => {
       const wanted = stored + more
-      return eventually(
-        Effect.sync(() => stored >= wanted),
-        hangsAfterMs
-      )
+      return eventually(() => stored, { is: (seen) => seen >= wanted })
     })
   // Those on their way are stored, and so have a place in EVENTS, before it answers with the last sequence.
   const stop = Effect.gen(function* () {
     yield* Fiber.interrupt(publishing)
-    yield* eventually(Effect.sync(() => stored >= begun))
+    yield* eventually(() => stored, { is: (seen) => seen >= begun })
     return (yield* (yield* StreamReader).bounds("EVENTS")).lastSequence
   })
   yield* after(20)
@@ -83,10 +80,7 @@ export const eventsTo = (receiver: TestReceiver, path: string) =>
   requestsTo(receiver, path).map(({ headers }) => String(headers["x-service-event"]))
 
 export const arrived = (receiver: TestReceiver, path: string, count: number, withinMs?: number) =>
-  eventually(
-    Effect.sync(() => requestsTo(receiver, path).length >= count),
-    withinMs
-  )
+  eventually(() => requestsTo(receiver, path).length, { is: (length) => length >= count, withinMs })
 
 /** Everything a stream holds. */
 export const stream = (name: string) =>
@@ -97,7 +91,7 @@ export const stream = (name: string) =>
     return yield* Stream.runCollect(reader.range(name, { fromSequence: firstSequence, toSequence: lastSequence }))
   })
 
-export const abandoned = (count: number) => eventually(Effect.map(stream("ABANDONED"), (all) => all.length === count))
+export const abandoned = (count: number) => eventually(stream("ABANDONED"), { is: (all) => all.length === count })
 
 /** Why each abandoned delivery was given up. */
 export const abandonments = Effect.map(stream("ABANDONED"), (all) =>

@@ -9,6 +9,7 @@ import { bytecode } from "../../../dev/chain/evm/bytecode.ts"
 import { compileContracts } from "../../../dev/chain/evm/compile.ts"
 import { type LocalChain, type LocalEvmChainOptions, startLocalEvmChain } from "../../../dev/chain/evm/LocalEvmChain.ts"
 import { addressTopic } from "../../../libs/payments/chains/evm/encoding.ts"
+import { until } from "../../../dev/fixtures/eventually.ts"
 const withChain = <A, E>(options: LocalEvmChainOptions, use: (chain: LocalChain) => Effect.Effect<A, E>) =>
   Effect.runPromise(Effect.scoped(Effect.flatMap(startLocalEvmChain(options), use)))
 
@@ -19,15 +20,6 @@ const isRunning = (pid: number) => {
   } catch {
     return false
   }
-}
-
-const isGone = async (pid: number) => {
-  const deadline = performance.now() + 60_000
-  while (isRunning(pid)) {
-    if (performance.now() > deadline) return false
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-  return true
 }
 
 const selector = { balanceOf: "0x70a08231", separator: "0x3644e515", name: "0x06fdde03", decimals: "0x313ce567" }
@@ -144,6 +136,6 @@ describe("the local EVM chain", () => {
 
     parent.kill("SIGKILL")
 
-    assert.isTrue(await isGone(pid))
+    await until(() => isRunning(pid), { is: false })
   })
 })

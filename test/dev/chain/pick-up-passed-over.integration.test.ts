@@ -3,7 +3,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { pickUpPassedOver } from "../../../dev/chain/evm/pick-up-passed-over.ts"
 import { hexOf } from "../../../libs/payments/chains/evm/encoding.ts"
 import { goodPayment, type EvmFixture, startEvmFixture } from "../../../dev/fixtures/evm/fixture.ts"
-import { until } from "../../../dev/fixtures/starling.ts"
+import { until } from "../../../dev/fixtures/eventually.ts"
 
 describe("transactions that reached the local chain ahead of their nonce", () => {
   let rig: EvmFixture
@@ -49,7 +49,7 @@ describe("transactions that reached the local chain ahead of their nonce", () =>
     await rig.run(
       Effect.raceFirst(
         watched,
-        Effect.promise(() => until(() => looks() > 3))
+        Effect.promise(() => until(() => looks(), { is: (seen) => seen > 3 }))
       )
     )
 

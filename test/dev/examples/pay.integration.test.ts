@@ -5,7 +5,7 @@ import { promisify } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import { eventually } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { payingFiles } from "../../../services/cli/documents.ts"
 import { type ChannelFleet, withChannels } from "../../support/channel-fleet.ts"
 import type { Parts } from "../../support/payment-fleet.ts"
@@ -71,7 +71,7 @@ describe("the client that pays by x402", () => {
               const env = scheme === undefined ? common : { ...common, SCHEME: scheme }
               assert.strictEqual(yield* answerOf(program, path, { cwd, env }), question, name)
               paid.push(wanted)
-              yield* eventually(Effect.map(paidBy(fleet, payer), (seen) => seen.length >= paid.length))
+              yield* eventually(paidBy(fleet, payer), { is: (seen) => seen.length >= paid.length })
               assert.deepStrictEqual(yield* paidBy(fleet, payer), paid, name)
             }
           }),

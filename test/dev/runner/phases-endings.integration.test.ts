@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import type { Report } from "#pipeline/contract"
 import { exampleAgent } from "../../../dev/runner/options.ts"
-import { eventually } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { dispatchOf, reportsOf } from "../../support/pipeline-dispatch.ts"
 import { runningWith } from "../../support/child-processes.ts"
 import { bus, last, next, ordered, performed, stage } from "./runner-stage.ts"
@@ -21,7 +21,7 @@ describe("the reference runner", () => {
         const work = dispatchOf(repository, { stuckAfterMs: 400 })
         const reports = yield* performed(work, options({ work: `sh -c '${marker} & ${marker}'` }))
         assert.isAtLeast(last(reports, "agent-stuck").stuckSeconds, 1)
-        yield* eventually(Effect.sync(() => runningWith(marker).length === 0))
+        yield* eventually(() => runningWith(marker).length, { is: 0 })
       })
     )
 
@@ -52,7 +52,7 @@ describe("the reference runner", () => {
           performed(stopped, options({ work: `${says}; sleep 0.2; touch "$STARLING_NOTES/said"; sleep 60` }))
         )
         const said = join(options().folder, "notes", stopped.workItem.id, "said")
-        yield* eventually(Effect.sync(() => existsSync(said)))
+        yield* eventually(() => existsSync(said))
         yield* Fiber.interrupt(running)
         assert.deepInclude(last(yield* reportsOf(stopped.dispatchId), "preempted"), { usage })
       })
@@ -121,7 +121,7 @@ describe("the reference runner", () => {
         const work = dispatchOf(repository, { progressEveryMs: 20 })
         const running = yield* Effect.forkChild(performed(work, options({ work: "sleep 30" })))
         const own = reportsOf(work.dispatchId)
-        yield* eventually(Effect.map(own, (reports) => reports.length >= 2))
+        yield* eventually(own, { is: (reports) => reports.length >= 2 })
         yield* Fiber.interrupt(running)
         const reports = yield* own
         assert.deepStrictEqual(new Set(reports.slice(0, -1).map(({ kind }) => kind)), new Set(["progress"]))

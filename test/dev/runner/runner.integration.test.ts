@@ -6,7 +6,8 @@ import { jsonCodec, Requests } from "#bus"
 import { HeldAnswer, HeldQuestion, PickupAnswer, type PickupDispatch, PickupQuestion } from "#pipeline/contract"
 import { subjects } from "#base"
 import { runRunner } from "../../../dev/runner/runner.ts"
-import { busOn, eventually, natsServer } from "../../../dev/fixtures/bus.ts"
+import { busOn, natsServer } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { dispatchOf, reportsOf, runnerOptions } from "../../support/pipeline-dispatch.ts"
 import { makeRepositories } from "../../support/pipeline-repository.ts"
 
@@ -64,7 +65,7 @@ describe("a runner that polls for work", () => {
         )
         const options = runnerOptions(join(folder, "runner"), { agents: ["one"], name: "me", phases: ["work"] })
         const running = yield* Effect.forkChild(runRunner(options))
-        yield* eventually(Effect.sync(() => questions.length >= 5))
+        yield* eventually(() => questions.length, { is: (length) => length >= 5 })
         yield* Fiber.interrupt(running)
         assert.strictEqual(new Set(questions.map(({ pickupId }) => pickupId)).size, questions.length)
         const [first, second] = questions
@@ -93,8 +94,8 @@ describe("a runner that polls for work", () => {
         )
         const options = runnerOptions(join(folder, "runner"), { agents: ["three"], atOnce: 3, work: "sleep 30" })
         const running = yield* Effect.forkChild(runRunner(options))
-        yield* eventually(Effect.sync(() => asked.length >= 3))
-        for (const id of asked) yield* eventually(Effect.map(reportsOf(id), (reports) => reports.length >= 3))
+        yield* eventually(() => asked.length, { is: (length) => length >= 3 })
+        for (const id of asked) yield* eventually(reportsOf(id), { is: (reports) => reports.length >= 3 })
         assert.strictEqual(asked.length, 3)
         yield* Fiber.interrupt(running)
       })
@@ -114,7 +115,7 @@ describe("a runner that polls for work", () => {
           handler: ({ pickupId }) => Effect.sync(() => (ids.push(pickupId) === 1 ? "broken" : nothing))
         })
         const running = yield* Effect.forkChild(runRunner(runnerOptions(join(folder, "runner"), { agents: ["late"] })))
-        yield* eventually(Effect.sync(() => ids.length >= 3))
+        yield* eventually(() => ids.length, { is: (length) => length >= 3 })
         yield* Fiber.interrupt(running)
         assert.strictEqual(ids[1], ids[0])
         assert.notStrictEqual(ids[2], ids[1])
@@ -154,7 +155,7 @@ describe("a runner that polls for work", () => {
           work: `echo '${spent(700)}'; echo $$ > ${place}.new; mv ${place}.new ${place}; exec sleep 60`
         })
         const running = yield* Effect.forkChild(runRunner(options))
-        yield* eventually(Effect.sync(() => asked.length >= 2))
+        yield* eventually(() => asked.length, { is: (length) => length >= 2 })
         yield* Fiber.interrupt(running)
         const reports = yield* reportsOf(asked[0] ?? "")
         assert.deepStrictEqual([...new Set(reports.map(({ kind }) => kind))], ["progress"])

@@ -4,7 +4,8 @@ import { StreamReader } from "#bus"
 import { openPullRequest } from "../../../dev/runner/forge/client.ts"
 import { startForge } from "../../../dev/runner/forge/Forge.ts"
 import { watchForge } from "../../../dev/runner/watch-forge.ts"
-import { busOn, eventually, natsServer } from "../../../dev/fixtures/bus.ts"
+import { busOn, natsServer } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { makeRepositories } from "../../support/pipeline-repository.ts"
 
 const bus = Layer.unwrap(Effect.map(natsServer, (server) => busOn(server))).pipe(Layer.provideMerge(Logger.layer([])))
@@ -30,7 +31,7 @@ const said = Effect.gen(function* () {
     .flatMap((message) => Option.toArray(message))
     .map(({ data }) => JSON.parse(new TextDecoder().decode(data)) as Said)
 })
-const untilSaid = (count: number) => eventually(Effect.map(said, (reports) => reports.length >= count))
+const untilSaid = (count: number) => eventually(said, { is: (reports) => reports.length >= count })
 
 describe("a pull request that falls behind its base", () => {
   it.live("is reported repeatedly with the time since when, and each new head as a new one", () =>
@@ -56,7 +57,7 @@ describe("a pull request that falls behind its base", () => {
         assert.deepInclude(rest, { mergeability: "stale-base", pullRequestNumber: 1, headSha: before.headSha })
       }
       repository.commit("behind", "other.md", "more of ours\n")
-      yield* eventually(Effect.map(said, (reports) => reports.some(({ headSha }) => headSha !== first?.headSha)))
+      yield* eventually(said, { is: (reports) => reports.some(({ headSha }) => headSha !== first?.headSha) })
       const anew = (yield* said).find(({ headSha }) => headSha !== first?.headSha)
       assert.isAbove(anew?.firstDetectedAtMs ?? 0, first?.firstDetectedAtMs ?? Infinity)
       // The other one can be merged, which is no news.

@@ -3,7 +3,8 @@ import { Effect, Exit, Layer, Option, Result, Schema, Stream } from "effect"
 import { Actors, eventRelay, recordHeadCodec } from "#actors"
 import { jsonCodec, Publisher, StreamReader } from "#bus"
 import { subjects } from "#base"
-import { busOn, eventually, natsServer, withBus } from "../../../dev/fixtures/bus.ts"
+import { busOn, natsServer, withBus } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { jar } from "./jar.ts"
 
 const fill = (id: string, commandId: string, coins = 1) =>
@@ -149,7 +150,7 @@ describe("the published events", () => {
           yield* Effect.all(Array.from({ length: 300 }, (_, index) => fill("a", `before-${index}`)))
           yield* Effect.forkScoped(Effect.flatten(eventRelay(Effect.void)))
           yield* Effect.all(Array.from({ length: 50 }, (_, index) => fill("a", `after-${index}`)))
-          yield* eventually(Effect.map(readEvents, (events) => events.length >= 351))
+          yield* eventually(readEvents, { is: (events) => events.length >= 351 })
           const events = yield* readEvents
           const decode = jsonCodec(
             Schema.Struct({ event: Schema.String, details: Schema.Struct({ coins: Schema.Int }) })
@@ -172,7 +173,7 @@ describe("the published events", () => {
         const relayUntil = (events: number) =>
           Effect.raceFirst(
             Effect.scoped(Effect.flatten(eventRelay(Effect.void))),
-            eventually(Effect.map(count, (now) => now >= events))
+            eventually(count, { is: (now) => now >= events })
           )
         yield* relayUntil(1)
         const publisher = yield* Publisher

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { Actors, type UniqueKey } from "#actors"
-import { eventually, withBus } from "../../../dev/fixtures/bus.ts"
+import { withBus } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { jar } from "./jar.ts"
 
 const withActors = <A, E, R>(test: Effect.Effect<A, E, R>) => withBus(() => Effect.provide(test, Actors.layer))
@@ -57,7 +58,7 @@ describe("a unique key", () => {
         const key = { name: "for a while", sequence: 0, keptSeconds: 3 }
         yield* fillWithKey("a", "1", key)
         assert.isTrue(Option.isSome(yield* found(key.name)))
-        yield* eventually(Effect.map(found(key.name), Option.isNone))
+        yield* eventually(found(key.name), { is: Option.isNone })
         yield* fillWithKey("b", "2", key)
       })
     )

@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Latch, Option, Ref, Schedule, Schema } from "effect"
 import { consume, Consumers, ack, nak, Nats, Publisher, StreamReader } from "#bus"
 import { Rejection } from "#base"
-import { eventually, withBus } from "../../../dev/fixtures/bus.ts"
+import { withBus } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { consumer, note, trial } from "./trial.ts"
 
 describe("consuming", () => {
@@ -23,11 +24,11 @@ describe("consuming", () => {
                 ack
               )
           })
-          yield* eventually(Effect.map(Ref.get(seen), (all) => all.length === 5))
+          yield* eventually(Ref.get(seen), { is: (all) => all.length === 5 })
           const consumers = yield* Consumers
-          yield* eventually(
-            Effect.map(consumers.backlog("WORK", "worker"), ({ pending, unacked }) => pending + unacked === 0)
-          )
+          yield* eventually(consumers.backlog("WORK", "worker"), {
+            is: ({ pending, unacked }) => pending + unacked === 0
+          })
           assert.deepStrictEqual(yield* Ref.get(seen), ["1", "2", "3", "4", "5"])
         }),
       trial
@@ -54,7 +55,7 @@ describe("consuming", () => {
             handler: ({ value }) => Effect.as(Deferred.succeed(seen, value.text), ack)
           })
           assert.strictEqual(yield* Deferred.await(seen), "good")
-          yield* eventually(Effect.map(reader.bounds("REJECTED"), ({ messages }) => messages === 3))
+          yield* eventually(reader.bounds("REJECTED"), { is: ({ messages }) => messages === 3 })
           const kept = (sequence: number) =>
             Effect.map(reader.next("REJECTED", sequence), (message) => {
               const text = Option.match(message, {
@@ -143,11 +144,11 @@ describe("consuming", () => {
             origin: "trial",
             handler: ({ value }) => Effect.as(value.text === "slow" ? Effect.never : Deferred.await(goOn), ack)
           })
-          yield* eventually(Effect.sync(() => consumption.inFlight() === 2))
+          yield* eventually(() => consumption.inFlight(), { is: 2 })
           const draining = yield* Effect.forkChild(consumption.drain(2_000), { startImmediately: true })
           yield* Deferred.succeed(goOn, undefined)
           assert.deepStrictEqual(yield* Fiber.join(draining), { finished: 1, handedBack: 1 })
-          yield* eventually(Effect.map(consumers.backlog("WORK", "worker"), ({ unacked }) => unacked <= 1))
+          yield* eventually(consumers.backlog("WORK", "worker"), { is: ({ unacked }) => unacked <= 1 })
           const other = yield* Deferred.make<string>()
           yield* consume({
             consumer: { ...consumer, ackWaitMs: 60_000 },
@@ -196,7 +197,7 @@ describe("consuming", () => {
                 return ack
               })
           })
-          yield* eventually(Effect.sync(() => inWork === 3))
+          yield* eventually(() => inWork, { is: 3 })
           const { pending, unacked } = yield* consumers.backlog("WORK", "worker")
           assert.deepStrictEqual({ pending, unacked }, { pending: count - 3, unacked: 3 })
           yield* goOn.open
@@ -227,10 +228,10 @@ describe("consuming", () => {
             origin: "trial",
             handler: () => Effect.sync(() => ((handedBack += 1), nak(60_000)))
           })
-          yield* eventually(Effect.sync(() => handedBack === 4))
+          yield* eventually(() => handedBack, { is: 4 })
           const consumers = yield* Consumers
           // Nobody asks for more.
-          yield* eventually(Effect.map(consumers.page("WORK", 0), ({ consumers: [figures] }) => figures?.waiting === 0))
+          yield* eventually(consumers.page("WORK", 0), { is: ({ consumers: [figures] }) => figures?.waiting === 0 })
 
           assert.strictEqual((yield* consumers.backlog("WORK", "worker")).pending, 36)
           assert.strictEqual(handedBack, 4)
@@ -252,7 +253,7 @@ describe("consuming", () => {
             origin: "trial",
             handler: () => Effect.as(Deferred.await(goOn), ack)
           })
-          yield* eventually(Effect.sync(() => consumption.inFlight() === 1))
+          yield* eventually(() => consumption.inFlight(), { is: 1 })
           const draining = yield* Effect.forkChild(consumption.drain(10_000), { startImmediately: true })
           yield* Effect.sleep("50 millis")
           yield* Deferred.succeed(goOn, undefined)
@@ -293,13 +294,13 @@ describe("consuming", () => {
             yield* Effect.promise(() => server.kill9())
             yield* Effect.promise(() => server.start())
             const nats = yield* Nats
-            yield* eventually(Effect.sync(nats.isConnected))
+            yield* eventually(nats.isConnected)
             yield* Effect.forEach(
               Array.from({ length: 50 }, (_, index) => 50 + index),
               publish,
               { discard: true }
             )
-            yield* eventually(Effect.map(Ref.get(seen), (all) => new Set(all.map(({ text }) => text)).size === 100))
+            yield* eventually(Ref.get(seen), { is: (all) => new Set(all.map(({ text }) => text)).size === 100 })
             // A message that the publisher had to send again is another message; none was handled twice.
             const sequences = (yield* Ref.get(seen)).map(({ sequence }) => sequence)
             assert.strictEqual(new Set(sequences).size, sequences.length)

@@ -2,7 +2,8 @@ import { connect as connectSocket } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Stream } from "effect"
 import { ack, consume, Kv, Nats, Publisher, Requests, StreamReader } from "#bus"
-import { eventually, withBus } from "../../../dev/fixtures/bus.ts"
+import { withBus } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import type { TestNatsServer } from "../../../dev/fixtures/nats-server.ts"
 import { consumer, Note, note, trial } from "./trial.ts"
 
@@ -79,13 +80,11 @@ describe("messages whose headers no client library can read", () => {
           yield* bucket.create("last", { text: "last" })
 
           yield* eventually(
-            Effect.sync(
-              () =>
-                seen.followed === heads.length &&
-                seen.consumed === heads.length + 1 &&
-                seen.changed.includes("hostile") &&
-                seen.changed.includes("last")
-            )
+            () =>
+              seen.followed === heads.length &&
+              seen.consumed === heads.length + 1 &&
+              seen.changed.includes("hostile") &&
+              seen.changed.includes("last")
           )
           const { text } = yield* requests.ask(
             { subject: "questions.a", question: note, answer: note, timeoutMs: 2_000 },

@@ -11,7 +11,7 @@ import { Configuration } from "#configuration"
 import { Environment, Health, lineLogger, Metrics, MetricsRegistry, Role } from "#runtime"
 import { streamKeeper } from "../../../deploy/generate/users.ts"
 import { passwordOf, startFleetBroker } from "../../support/fleet-broker.ts"
-import { eventually } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import type { TestNatsServer } from "../../../dev/fixtures/nats-server.ts"
 
 let server: TestNatsServer
@@ -45,7 +45,7 @@ const process = () => Layer.mergeAll(Health.layer, MetricsRegistry.layerEmpty, L
 
 const checks = Effect.flatMap(Health, (health) => Effect.map(health.ready, (report) => report.checks))
 const checkIs = (name: string, expected: RegExp) =>
-  eventually(Effect.map(checks, (found) => expected.test(found[name] ?? "")))
+  eventually(checks, { is: (found) => expected.test(found[name] ?? "") })
 
 describe("the buses of the roles of one process", () => {
   it.live("each report their own health, whatever the order of their start", () =>
@@ -110,7 +110,7 @@ describe("a bus whose streams others own", () => {
       yield* update({ max_age: 3_600_000_000_000 })
       const built = yield* build(busOf("webhook-dispatcher")).pipe(Effect.provide(logged))
       yield* checkIs("topology webhook-dispatcher", /stream ATTEMPTS: max_age is 3600000000000, declared \d+/u)
-      yield* eventually(Effect.sync(() => lines.some((line) => line.includes("max_age is 3600000000000"))))
+      yield* eventually(() => lines.some((line) => line.includes("max_age is 3600000000000")))
       const registry = yield* MetricsRegistry
       const differences = Effect.map(
         Effect.promise(() => registry.metrics()),
@@ -144,10 +144,10 @@ describe("a connected role", () => {
         Effect.promise(() => registry.metrics()),
         (text) => /^bus_unusable_streams\{(?=.*use="write")(?=.*webhook-dispatcher).*\} (\d+)$/mu.exec(text)?.[1]
       )
-      yield* eventually(Effect.map(unusable, (count) => count === "1"))
+      yield* eventually(unusable, { is: (count) => count === "1" })
       yield* Effect.promise(() => manager.streams.add(leases))
       yield* checkIs("streams webhook-dispatcher", /^ok$/u)
-      yield* eventually(Effect.map(unusable, (count) => count === "0"))
+      yield* eventually(unusable, { is: (count) => count === "0" })
     }).pipe(Effect.provide(process()))
   )
 })

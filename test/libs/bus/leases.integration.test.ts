@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Ref } from "effect"
 import { Leases, Nats } from "#bus"
-import { busOn, eventually, natsServer, withBus } from "../../../dev/fixtures/bus.ts"
+import { busOn, natsServer, withBus } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { trial } from "./trial.ts"
 
 describe("a lease", () => {
@@ -22,12 +23,12 @@ describe("a lease", () => {
           )
         )
       yield* Effect.forkScoped(Effect.provideContext(hold("first"), one))
-      yield* eventually(Effect.sync(() => holders.length === 1))
+      yield* eventually(() => holders.length, { is: 1 })
       yield* Effect.forkScoped(Effect.provideContext(hold("second"), other))
       const cutAtMs = performance.now()
       // Nothing is given back on the way.
       yield* Effect.promise(() => Context.get(one, Nats).connection.close())
-      yield* eventually(Effect.sync(() => holders.at(-1) === "second"))
+      yield* eventually(() => holders.at(-1), { is: "second" })
       assert.isBelow(performance.now() - cutAtMs, 10_000)
       assert.deepStrictEqual(holders, ["first", "second"])
     }).pipe(Effect.scoped)
@@ -48,12 +49,12 @@ describe("a lease", () => {
               )
             )
           const first = yield* Effect.forkChild(hold("first"))
-          yield* eventually(Effect.map(Ref.get(holders), (all) => all.length === 1))
+          yield* eventually(Ref.get(holders), { is: (all) => all.length === 1 })
           const second = yield* Effect.forkChild(hold("second"))
           yield* Effect.sleep("4 seconds")
           assert.deepStrictEqual(yield* Ref.get(holders), ["first"])
           yield* Fiber.interrupt(first)
-          yield* eventually(Effect.map(Ref.get(holders), (all) => all.at(-1) === "second"))
+          yield* eventually(Ref.get(holders), { is: (all) => all.at(-1) === "second" })
           yield* Fiber.interrupt(second)
         }),
       trial
@@ -74,7 +75,7 @@ describe("a lease", () => {
           // Renewed by its own taking, the other would come so much later each time.
           yield* Effect.sleep("400 millis")
           yield* Effect.forkScoped(leases.whileHeld({ key: "other", holder: "us" }, Effect.never))
-          yield* eventually(Effect.sync(() => seenAtMs.other.length > 5))
+          yield* eventually(() => seenAtMs.other.length, { is: (length) => length > 5 })
           const gapsMs = seenAtMs.other
             .slice(1)
             .map((atMs) => Math.min(...seenAtMs.one.map((one) => Math.abs(one - atMs))))

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Latch, Layer, Schema, Scope } from "effect"
 import { jsonCodec, Mailbox, Nats, localTransport, LocalTransport, Requests } from "#bus"
-import { busOn, eventually, natsServer } from "../../../dev/fixtures/bus.ts"
+import { busOn, natsServer } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import type { TestNatsServer } from "../../../dev/fixtures/nats-server.ts"
 
 const note = jsonCodec(Schema.Struct({ text: Schema.String }))
@@ -70,7 +71,7 @@ describe("the roles of one process", () => {
       const answers = yield* Effect.forkChild(
         Effect.forEach(["three", "four", "five", "six"], (text) => askFrom(gateway, text), { concurrency: 4 })
       )
-      yield* eventually(Effect.map(broker.after(gateway), (heard) => heard.length === 4))
+      yield* eventually(broker.after(gateway), { is: (heard) => heard.length === 4 })
       yield* goOn.open
       assert.strictEqual(yield* Fiber.join(first), "beside: two")
       for (const answer of yield* Fiber.join(answers)) assert.match(answer, /^(?:beside|elsewhere): \w+$/u)
@@ -140,14 +141,14 @@ describe("the roles of one process", () => {
       const desk = Uint8Array.of(1, 2, 3)
       const send = (from: typeof sender) => Context.get(from, Mailbox).send(mailbox.instance, "session", desk)
       send(sender)
-      yield* eventually(Effect.sync(() => received.length === 1))
+      yield* eventually(() => received.length, { is: 1 })
       // Overwritten by its sender, who may do so.
       desk.fill(9)
       assert.deepStrictEqual(received, [Uint8Array.of(1, 2, 3)])
       assert.deepStrictEqual(yield* broker.after(sender), [])
 
       send(stranger)
-      yield* eventually(Effect.sync(() => received.length === 2))
+      yield* eventually(() => received.length, { is: 2 })
       assert.deepStrictEqual([...(received[1] ?? [])], [9, 9, 9])
     })
   )

@@ -3,7 +3,8 @@ import { Effect, Fiber, Latch, Schema } from "effect"
 import { jsonCodec, Requests } from "#bus"
 import { Nats } from "../../../libs/bus/connection/connection.ts"
 import { Metrics } from "#runtime"
-import { eventually, withBus } from "../../../dev/fixtures/bus.ts"
+import { withBus } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { note, trial } from "./trial.ts"
 
 const ask = { subject: "ask.me", question: note, answer: note, timeoutMs: 5_000 }
@@ -134,7 +135,7 @@ describe("a question whose answerer tells that it is at work", () => {
             callback: () => again.unsubscribe()
           })
           const asked = yield* Effect.forkChild(requests.ask(asking, { text: "hello" }))
-          yield* eventually(Effect.sync(() => again.getReceived() === 1))
+          yield* eventually(() => again.getReceived(), { is: 1 })
           yield* requests.answer({ ...answerer, handler: ({ text }) => Effect.succeed({ text: text.toUpperCase() }) })
           assert.deepStrictEqual(yield* Fiber.join(asked), { text: "HELLO" })
           assert.strictEqual(silences, 2)

@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Scope, Stream } from "effect"
 import { ConfiguredHttp, type EgressStreamRequest } from "#egress"
 import { Metrics } from "#runtime"
-import { eventually } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 
 const egress = ConfiguredHttp.layer.pipe(Layer.provideMerge(Metrics.layerTest))
 
@@ -141,14 +141,12 @@ describe("a streamed answer", () => {
         { stallMs: 300, deadlineMs: 20_000 }
       )
       let before = -1
-      yield* eventually(
-        Effect.promise(async () => {
-          await new Promise((resolve) => setTimeout(resolve, 400))
-          const still = before === written
-          before = written
-          return still
-        })
-      )
+      yield* eventually(async () => {
+        await new Promise((resolve) => setTimeout(resolve, 400))
+        const still = before === written
+        before = written
+        return still
+      })
       assert.isBelow(written, total / 2)
       const bytes = yield* Stream.runFold(
         answer.body,
@@ -169,7 +167,7 @@ describe("a streamed answer", () => {
       }).pipe(Effect.provideService(Scope.Scope, scope))
       assert.strictEqual(answer.status, 200)
       yield* Scope.close(scope, Exit.void)
-      yield* eventually(Effect.sync(() => isClosed))
+      yield* eventually(() => isClosed)
     }).pipe(Effect.provide(egress))
   )
 })

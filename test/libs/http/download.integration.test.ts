@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Stream } from "effect"
 import { downloadAnswer, HttpListener, notFound, route } from "#http"
-import { eventually } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { api, call, dial, type LogLine, readAll } from "./api.ts"
 
 const pieces = (...sizes: ReadonlyArray<number>) =>
@@ -50,7 +50,7 @@ describe("a download", () => {
         assert.isAtMost(sent.length, 100)
       }
       const broken = () => lines.filter(({ text }) => text.includes("an answer broke off"))
-      yield* eventually(Effect.sync(() => broken().length >= 4))
+      yield* eventually(() => broken().length, { is: (length) => length >= 4 })
       assert.strictEqual(broken().length, 4)
       assert.include(broken()[0]?.text, "100 bytes were announced, 110 were there")
     }).pipe(

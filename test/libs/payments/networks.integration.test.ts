@@ -7,7 +7,7 @@ import { openChains, TokenWatch } from "#payments"
 import { startLocalEvmChain } from "../../../dev/chain/evm/LocalEvmChain.ts"
 import { startLocalSolanaChain } from "../../../dev/chain/solana/LocalSolanaChain.ts"
 import { mintAccount, token2022Program, tokenProgram } from "../../../dev/chain/solana/token-state.ts"
-import { eventually } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { startFaultyNode } from "./chains/evm/faulty-node.ts"
 import { payTo } from "../../../dev/fixtures/evm/payments.ts"
 
@@ -47,7 +47,7 @@ describe("the watch over a network's token", () => {
       assert.isAbove(node.calls.length, 0)
 
       node.behave = () => undefined
-      yield* eventually(Effect.sync(() => watch.stopped(network) !== undefined))
+      yield* eventually(() => watch.stopped(network), { is: (seen) => seen !== undefined })
       assert.include(watch.stopped(network), 'says name "USDC"')
       const report = yield* readiness
       assert.isFalse(report.ok)
@@ -57,7 +57,7 @@ describe("the watch over a network's token", () => {
       // While it is away nothing new is known of it.
       const asked = node.calls.length
       node.behave = () => ({ status: 503, body: "" })
-      yield* eventually(Effect.sync(() => node.calls.length > asked))
+      yield* eventually(() => node.calls.length, { is: (length) => length > asked })
       assert.isDefined(watch.stopped(network))
     }).pipe(Effect.scoped, Effect.provide(services))
   )
@@ -72,10 +72,10 @@ describe("the watch over a network's token", () => {
         method === "eth_chainId"
           ? { status: 200, body: JSON.stringify({ jsonrpc: "2.0", id: 1, result: "0x1" }) }
           : undefined
-      yield* eventually(Effect.sync(() => watch.stopped(chain.network) !== undefined))
+      yield* eventually(() => watch.stopped(chain.network), { is: (seen) => seen !== undefined })
       assert.include(watch.stopped(chain.network), "id is 1 instead of 8453")
       node.behave = () => undefined
-      yield* eventually(Effect.sync(() => watch.stopped(chain.network) === undefined))
+      yield* eventually(() => watch.stopped(chain.network), { is: undefined })
       assert.isTrue((yield* readiness).ok)
     }).pipe(Effect.scoped, Effect.provide(services))
   )
@@ -93,11 +93,11 @@ describe("the watch over a network's token", () => {
       })
       assert.isUndefined(watch.stopped(network))
       chain.bank.svm.setAccount(mintAccount(mint, tokenProgram, 9))
-      yield* eventually(Effect.sync(() => watch.stopped(network)?.includes("and has 9") === true))
+      yield* eventually(() => watch.stopped(network)?.includes("and has 9") === true)
       chain.bank.svm.setAccount(mintAccount(mint, token2022Program, 6))
-      yield* eventually(Effect.sync(() => watch.stopped(network)?.includes("belongs to the program Tokenz") === true))
+      yield* eventually(() => watch.stopped(network)?.includes("belongs to the program Tokenz") === true)
       chain.bank.svm.setAccount(mintAccount(mint, tokenProgram, 6))
-      yield* eventually(Effect.sync(() => watch.stopped(network) === undefined))
+      yield* eventually(() => watch.stopped(network), { is: undefined })
     }).pipe(Effect.scoped, Effect.provide(services))
   )
 })

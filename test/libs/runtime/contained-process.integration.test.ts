@@ -4,7 +4,8 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { type ContainedLimits, runContained } from "#runtime"
-import { eventually, runningWith } from "../../support/child-processes.ts"
+import { runningWith } from "../../support/child-processes.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { folder } from "../../support/recordings.ts"
 
 const limits: ContainedLimits = {
@@ -70,7 +71,7 @@ describe("a contained process", () => {
       const run = yield* sh(`yes ${flood}`)
       assert.strictEqual(run.ending, "output")
       assert.strictEqual(run.output.length, limits.outputBytesMax)
-      yield* eventually("the flood has ended", () => runningWith(flood).length === 0)
+      yield* eventually(() => runningWith(flood).length, { is: 0 })
     })
   )
 
@@ -78,16 +79,16 @@ describe("a contained process", () => {
     Effect.gen(function* () {
       const run = yield* sh(`${sleeper} & ${sleeper} & wait`, { wallMsMax: 300 })
       assert.strictEqual(run.ending, "wall_time")
-      yield* eventually("the sleepers are gone", () => runningWith(sleeper).length === 0)
+      yield* eventually(() => runningWith(sleeper).length, { is: 0 })
     })
   )
 
   it.live("is killed with all its children when its caller gives up", () =>
     Effect.gen(function* () {
       const waiting = yield* Effect.forkChild(sh(`${sleeper} & ${sleeper} & wait`))
-      yield* eventually("the sleepers run", () => runningWith(sleeper).length >= 2)
+      yield* eventually(() => runningWith(sleeper).length, { is: (length) => length >= 2 })
       yield* Fiber.interrupt(waiting)
-      yield* eventually("the sleepers are gone", () => runningWith(sleeper).length === 0)
+      yield* eventually(() => runningWith(sleeper).length, { is: 0 })
     })
   )
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { redrive } from "#webhooks"
-import { eventually } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import type { TestReceiver } from "../../support/receiver.ts"
 import { abandoned, arrived, eventsTo, publish, requestsTo, setUp, stream } from "../../support/webhooks.ts"
@@ -89,9 +89,9 @@ describe("a redrive", () => {
           yield* giveUp(receiver, ["work_item.working", "work_item.merged", "work_item.done", "work_item.failed"])
           assert.strictEqual(yield* redrive({ ...all, endpoint: "a", countMax: 2 }), 2)
           yield* arrived(receiver, "/a", 2)
-          yield* eventually(
-            Effect.map(stream("DELIVERIES"), (left) => left.every(({ subject }) => !subject.includes(".due.")))
-          )
+          yield* eventually(stream("DELIVERIES"), {
+            is: (left) => left.every(({ subject }) => !subject.includes(".due."))
+          })
           assert.sameMembers(eventsTo(receiver, "/a"), ["work_item.working", "work_item.merged"])
           assert.strictEqual((yield* stream("ABANDONED")).length, 6)
           assert.strictEqual(requestsTo(receiver, "/b").length, 0)

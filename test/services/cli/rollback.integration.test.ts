@@ -26,7 +26,8 @@ import { exampleEnvelope, reportsInWorkMax, storedEventName, subjects } from "#b
 import { Environment, Health, Metrics, Role } from "#runtime"
 import { keeperUser } from "../../../services/fleet/nats-server/configuration.ts"
 import { brokerAlone, NatsServer } from "../../../services/fleet/nats-server/NatsServer.ts"
-import { busOn, eventually } from "../../../dev/fixtures/bus.ts"
+import { busOn } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { startNatsServer, type TestNatsServer } from "../../../dev/fixtures/nats-server.ts"
 import { emptyHome, type Ran, runHere } from "../../support/command.ts"
 
@@ -106,7 +107,7 @@ const onServer = <A, E>(home: string, act: Effect.Effect<A, E, NatsServer>) =>
 const relayed = (events: number) =>
   Effect.gen(function* () {
     const relay = yield* Effect.forkChild(Effect.flatten(eventRelay(Effect.void)))
-    yield* eventually(Effect.map(stored, (all) => places(all).length >= events))
+    yield* eventually(stored, { is: (all) => places(all).length >= events })
     yield* Fiber.interrupt(relay)
   }).pipe(Effect.scoped, Effect.provide(asUser(userOf("pipeline-api"))))
 
@@ -130,7 +131,7 @@ const takeUntil = Effect.fnUntraced(function* (consumer: ConsumerDeclaration, la
     origin: "reports",
     handler: ({ value: { text: name } }) => Effect.sync(() => (taken.push(name), name === acked ? ack : nak(60_000)))
   })
-  yield* eventually(Effect.sync(() => taken.includes(last)))
+  yield* eventually(() => taken.includes(last))
   yield* consumption.drain(1_000)
   return taken
 }, Effect.scoped)

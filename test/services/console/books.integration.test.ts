@@ -5,8 +5,7 @@ import { HttpListener } from "#http"
 import { Metrics } from "#runtime"
 import { type CheckedPayment, ClaimMove, Claims, openEvmScheme, readPayment } from "#payments"
 import { busOf } from "../../../dev/fixtures/payment-bus.ts"
-import { eventually } from "../../../dev/fixtures/bus.ts"
-import { hangsAfterMs } from "../../../dev/fixtures/next-look.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { creditOf, payTo } from "../../../dev/fixtures/payment-accounts.ts"
 import { type Receiver, bookFinding, Books } from "../../../services/payment-settler/reconciliation/Books.ts"
 import { fundedKey, signFor } from "../../support/attacker.ts"
@@ -96,10 +95,7 @@ describe("a difference in the payment books", () => {
       (fleet, { run, runApart }) =>
         Effect.gen(function* () {
           yield* giveMoney(fleet)
-          yield* eventually(
-            Effect.map(seen(run), ({ findings }) => findings.length === 1),
-            hangsAfterMs
-          )
+          yield* eventually(seen(run), { is: ({ findings }) => findings.length === 1 })
 
           const [book] = (yield* seen(run)).books
           const settler = fleet.chain.settlers[0]?.address.toLowerCase()
@@ -127,16 +123,10 @@ describe("a difference in the payment books", () => {
           assert.include(ended?.["end"] as Json, { how: "accepted", reason: "a gift; it is kept" })
           // It is compared again every second.
           const comparedAt = (yield* seen(run)).books[0]?.["comparedAt"]
-          yield* eventually(
-            Effect.map(seen(run), ({ books }) => books[0]?.["comparedAt"] !== comparedAt),
-            hangsAfterMs
-          )
+          yield* eventually(seen(run), { is: ({ books }) => books[0]?.["comparedAt"] !== comparedAt })
           const standing = /^payment_book_findings_standing\{.*TransferWithoutReceipt.*\} 0$/mu
           // One that was under way when it was accepted still counts it.
-          yield* eventually(
-            Effect.map(fleet.metrics, (text) => standing.test(text)),
-            hangsAfterMs
-          )
+          yield* eventually(fleet.metrics, { is: (text) => standing.test(text) })
           assert.match(yield* fleet.metrics, /^payment_book_findings_total\{.*TransferWithoutReceipt.*\} 1$/mu)
           assert.deepStrictEqual((yield* seen(run)).findings, [])
         }),
@@ -199,10 +189,7 @@ describe("a difference in the payment books", () => {
             const claim = yield* claims.claim(checked, testCall())
             const { record } = yield* claims.move(claim, ClaimMove.Settle())
             yield* fleet.start("payment-settler")
-            yield* eventually(
-              Effect.map(seen(run), (now) => now.books[0]?.["comparedAt"] !== null),
-              hangsAfterMs
-            )
+            yield* eventually(seen(run), { is: (now) => now.books[0]?.["comparedAt"] !== null })
             // As the reconciliation finds it when the payment's time is over and no settler came.
             const receiver: Receiver = { Network: record.network, PayTo: record.payTo }
             const { key, record: settling } = claim

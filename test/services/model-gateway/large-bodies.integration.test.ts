@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { eventually } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { ask, chat, money, type TestGateway, withGateway } from "../../support/gateway.ts"
 
 const path = "/v1/chat/completions"
@@ -57,7 +57,7 @@ describe("bodies of many callers at once", () => {
   const bytes = 1_048_576
   const settings = { BodyBytesMax: bytes, ImageBodyBytesMax: bytes, BodiesBytesMax: 16 * bytes }
   const isRunning = ({ upstream }: TestGateway, count: number) =>
-    eventually(Effect.sync(() => upstream.calls.filter(({ state }) => state === "running").length === count))
+    eventually(() => upstream.calls.filter(({ state }) => state === "running").length, { is: count })
 
   it.live("stay within their room: the rest is told to come back and pays nothing, but for small ones", () =>
     withGateway(
@@ -77,10 +77,10 @@ describe("bodies of many callers at once", () => {
           assert.strictEqual((yield* ask(gateway, path, chat("hello"), money)).status, 200)
 
           leave.pop()?.()
-          yield* eventually(Effect.map(heldBytes(gateway), (held) => held === 15 * bytes))
+          yield* eventually(heldBytes(gateway), { is: (held) => held === 15 * bytes })
           assert.strictEqual((yield* ask(gateway, path, filledBody(bytes), money)).status, 200)
           for (const each of leave) each()
-          yield* eventually(Effect.map(heldBytes(gateway), (held) => held === 0))
+          yield* eventually(heldBytes(gateway), { is: (held) => held === 0 })
         }),
       { settings, models }
     )
@@ -102,7 +102,7 @@ describe("bodies of many callers at once", () => {
           assert.strictEqual(yield* sent(filledBody(bytes / 2)), 200)
           assert.strictEqual(yield* sent(filledBody(bytes / 2 + 1)), 503)
           for (const each of leave) each()
-          yield* eventually(Effect.map(heldBytes(gateway), (held) => held === 0))
+          yield* eventually(heldBytes(gateway), { is: (held) => held === 0 })
         }),
       { settings, models }
     )

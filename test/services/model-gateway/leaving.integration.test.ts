@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
-import { eventually } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { ask, chat, money, type TestGateway, withGateway } from "../../support/gateway.ts"
 
 const path = "/v1/chat/completions"
@@ -32,7 +32,7 @@ describe("a leaving caller", () => {
         const body = chat("!words 5000 20ms", { stream: true, max_tokens: 8000 })
         yield* askAndLeave(gateway, body, 200, Effect.void)
         yield* eventually(isCancelled(gateway))
-        yield* eventually(Effect.sync(() => gateway.payments.steps.length === 3))
+        yield* eventually(() => gateway.payments.steps.length, { is: 3 })
         assert.deepStrictEqual(gateway.payments.steps, ["pay", "serve", "settle"])
       })
     )
@@ -42,10 +42,10 @@ describe("a leaving caller", () => {
     Effect.forEach([true, false], (stream) =>
       withGateway((gateway) =>
         Effect.gen(function* () {
-          const isCalled = eventually(Effect.sync(() => gateway.upstream.calls.length === 1))
+          const isCalled = eventually(() => gateway.upstream.calls.length, { is: 1 })
           yield* askAndLeave(gateway, chat("!hang", { stream }), 0, isCalled)
           yield* eventually(isCancelled(gateway))
-          yield* eventually(Effect.sync(() => gateway.payments.steps.length === 2))
+          yield* eventually(() => gateway.payments.steps.length, { is: 2 })
           assert.deepStrictEqual(gateway.payments.steps, ["pay", "abandon"])
         })
       )

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { cancelOnChain, emptyWallet, fundedKey, payWith, signFor } from "../../support/attacker.ts"
-import { eventually } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { chat, eventsOf } from "../../support/gateway.ts"
 import {
   body,
@@ -79,7 +79,7 @@ describe("a paid call with a settler in the gateway's process", () => {
         const both = yield* Effect.forkChild(
           Effect.forEach([cancelled, emptied], (payment) => payWith(fleet, thinking, payment), { concurrency: 2 })
         )
-        yield* eventually(Effect.sync(() => fleet.upstream.calls.length === 2))
+        yield* eventually(() => fleet.upstream.calls.length, { is: 2 })
         yield* cancelOnChain(fleet, cancelling, cancelled)
         yield* emptyWallet(fleet, emptying, 1_000_000n)
         assert.deepStrictEqual(
@@ -126,7 +126,7 @@ describe("a payment that the local settler cannot begin at once", () => {
           yield* Scope.provide(fleet.takeKeys, elsewhere)
           yield* fleet.start("payment-settler")
           const { payer, answer } = yield* paying(fleet, yield* fundedKey(fleet))
-          yield* eventually(Effect.map(fleet.jobs, (count) => count === 1))
+          yield* eventually(fleet.jobs, { is: (count) => count === 1 })
           assert.strictEqual(yield* fleet.jobOf, payer)
           // A settler without a key does not even try.
           assert.notMatch(yield* fleet.metrics, /^payment_settlement_tries_total\{.*\} [1-9]/mu)
@@ -164,7 +164,7 @@ describe("a payment whose outcome the local settler does not learn", () => {
             }
             const { payer, answer } = yield* paying(fleet, yield* fundedKey(fleet))
             yield* isSent(fleet, 1)
-            yield* eventually(Effect.map(fleet.jobs, (count) => count === 1))
+            yield* eventually(fleet.jobs, { is: (count) => count === 1 })
             assert.strictEqual(yield* fleet.jobOf, payer)
             assert.deepStrictEqual([yield* fleet.claimStates, yield* fleet.receipts], [["SETTLING"], []])
             node.behave = () => undefined

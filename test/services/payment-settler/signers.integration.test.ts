@@ -9,7 +9,7 @@ import { permit2Address } from "#dev/chain"
 import { ConfiguredHttp } from "#egress"
 import { Metrics } from "#runtime"
 import { ClaimMove, Claims, openEvmScheme, readEvmKey } from "#payments"
-import { eventually } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { busOf } from "../../../dev/fixtures/payment-bus.ts"
 import { newPayer } from "../../../dev/fixtures/evm/payments.ts"
 import { approveCall } from "../../../dev/fixtures/evm/token-calls.ts"
@@ -154,7 +154,7 @@ describe.each(signerKinds)("a settler whose key is in: %s", (signer) => {
 
 describe("a settler whose remote signer", () => {
   const remote = { chain: { settlerCount: 1 }, signer: "remote", payments: { SettleWaitSeconds: 0.5 } } as const
-  const failed = (fleet: PaymentFleet) => eventually(Effect.map(signedIn(fleet, "failed"), (count) => count > 0))
+  const failed = (fleet: PaymentFleet) => eventually(signedIn(fleet, "failed"), { is: (count) => count > 0 })
 
   it.live("is away serves on, and settles what was served once it is back", () =>
     withPayments(
@@ -209,9 +209,9 @@ describe("a settler whose remote signer", () => {
       (fleet) =>
         Effect.gen(function* () {
           const check = Effect.map(fleet.readiness, (all) => all["payment-settler"]?.checks["signer TEST_SETTLER_0"])
-          yield* eventually(Effect.map(check, (text) => text === "ok"))
+          yield* eventually(check, { is: (text) => text === "ok" })
           fleet.signer?.hold([])
-          yield* eventually(Effect.map(check, (text) => text?.includes("it has no key of 0x") === true))
+          yield* eventually(check, { is: (text) => text?.includes("it has no key of 0x") === true })
           assert.isFalse((yield* fleet.readiness)["payment-settler"]?.ok)
         }),
       remote

@@ -4,7 +4,7 @@ import { Effect, Schema, Stream } from "effect"
 import { jsonCodec, Kv, Requests, StreamReader } from "#bus"
 import { HeldAnswer, HeldQuestion } from "#pipeline/contract"
 import { subjects } from "#base"
-import { eventually } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import {
   commandOver,
   createItem,
@@ -154,7 +154,7 @@ describe("an answer to a question", () => {
         yield* untilState(call, id, "Failed")
         const item = yield* itemNow(call, id)
         assert.strictEqual(item.lastError, "refused [github-token]")
-        yield* eventually(Effect.map(eventsTold, (events) => events.some(({ event }) => event === "work_item.failed")))
+        yield* eventually(eventsTold, { is: (events) => events.some(({ event }) => event === "work_item.failed") })
         const events = yield* eventsTold
         const told = (name: string) =>
           events.find(({ event }) => event === name)?.["details"] as Record<string, unknown>

@@ -10,7 +10,8 @@ import { agent, agentProjection } from "#pipeline"
 import { FollowUpCommands, FollowUps } from "../../../services/pipeline-api/follow-ups/FollowUps.ts"
 import { ReportIntake } from "../../../services/pipeline-api/reports/ReportIntake.ts"
 import { Reports } from "../../../services/pipeline-api/reports/Reports.ts"
-import { busOn, eventually, natsServer } from "../../../dev/fixtures/bus.ts"
+import { busOn, natsServer } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { publishReport } from "../../support/pipeline.ts"
 
 const projections = [entityProjection(agentProjection)]
@@ -24,12 +25,12 @@ const isStuck = Effect.map(isAlive, (is) => !is)
 /** For some stalls together, the process is alive at every look. */
 const staysAlive = Effect.gen(function* () {
   const endsAt = performance.now() + 2 * stallMs
-  yield* eventually(
-    Effect.map(isAlive, (is) => {
+  yield* eventually(isAlive, {
+    is: (is) => {
       assert.isTrue(is)
       return performance.now() > endsAt
-    })
-  )
+    }
+  })
 })
 
 const onBus = <A, E, R>(test: Effect.Effect<A, E, R>) =>
@@ -62,7 +63,7 @@ describe("the loop of reports", () => {
 
         yield* Deferred.succeed(goOn, undefined)
         yield* eventually(isAlive)
-        yield* eventually(Effect.map((yield* StreamReader).bounds("REPORTS"), ({ messages }) => messages === 0))
+        yield* eventually((yield* StreamReader).bounds("REPORTS"), { is: ({ messages }) => messages === 0 })
       })
     )
   )
@@ -73,7 +74,7 @@ describe("the loop of reports", () => {
         const here = Layer.succeed(Reports, { carryOut: () => Effect.succeed("ignored" as const) })
         yield* Layer.build(ReportIntake.layer("one", 30_000).pipe(Layer.provide(here)))
         yield* recheck()
-        yield* eventually(Effect.map((yield* StreamReader).bounds("REPORTS"), ({ messages }) => messages === 0))
+        yield* eventually((yield* StreamReader).bounds("REPORTS"), { is: ({ messages }) => messages === 0 })
 
         // It asks for the lease each second.
         yield* Layer.build(ReportIntake.layer("two", 3 * stallMs).pipe(Layer.provide(here)))

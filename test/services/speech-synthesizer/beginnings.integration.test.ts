@@ -9,7 +9,8 @@ import { Drain, Metrics } from "#runtime"
 import { openEnginePool } from "../../../libs/speech/engine/EnginePool.ts"
 import { Engines } from "../../../services/speech-synthesizer/Engines.ts"
 import { synthesizer } from "../../../services/speech-synthesizer/role.ts"
-import { eventually, withBus } from "../../../dev/fixtures/bus.ts"
+import { withBus } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { piece, voiceOf } from "../../libs/speech/engine/jobs.ts"
 
 const mail = frameCodec(SequencerMail)
@@ -57,15 +58,15 @@ const arrivals = (isRepeatable: boolean) =>
           yield* hear("other")
           yield* ask("other", "slow", 1)
           yield* ask("another", "short", 1)
-          yield* eventually(Effect.sync(() => arrived.length > 0))
+          yield* eventually(() => arrived.length, { is: (length) => length > 0 })
           for (const session of crowd) yield* ask(session, text, 0)
-          yield* eventually(Effect.map(metrics, (shown) => allWait.test(shown)))
+          yield* eventually(metrics, { is: (shown) => allWait.test(shown) })
         })
       )
       const [{ head }] = arrived as [Arrived]
       mailbox.send(head.synthesizer, "other", mail.encode({ head: { _tag: "Cancel" }, pcm: new Int16Array(0) }))
       const ended = () => crowd.every((one) => arrived.some(({ session, head }) => session === one && head.isLast))
-      yield* eventually(Effect.sync(ended))
+      yield* eventually(ended)
       return arrived.filter(({ session }) => crowd.includes(session))
     }).pipe(Effect.provide(roleWith(isRepeatable)))
   )

@@ -11,7 +11,8 @@ import { Drain, Environment, Health, Metrics } from "#runtime"
 import { fleetCatalogue, SilentEngines } from "#speech"
 import { toldEngines } from "../../../services/speech-api/voices/speakable.ts"
 import { speechSynthesizer } from "../../../services/speech-synthesizer/role.ts"
-import { eventually, withBus } from "../../../dev/fixtures/bus.ts"
+import { withBus } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 
 /** The voices that come with Starling, but what should be a model is none. */
 const brokenVoices = Effect.acquireRelease(
@@ -40,7 +41,7 @@ describe("a synthesizer whose first voice cannot be opened", () => {
           assert.strictEqual(before[0], "heart")
           yield* Layer.build(speechSynthesizer)
           const isSilent = yield* SilentEngines
-          yield* eventually(Effect.sync(() => isSilent().has("model-hibari")))
+          yield* eventually(() => isSilent().has("model-hibari"))
 
           const after = yield* idsOf
           assert.deepStrictEqual(after, before.slice(1))
@@ -52,9 +53,7 @@ describe("a synthesizer whose first voice cannot be opened", () => {
           assert.match(checks["model-hibari"] ?? "", /cannot speak: .*no ONNX model/u)
           const text = yield* (yield* Metrics).text
           assert.match(text, /^speech_engine_usable\{.*engine="model-hibari".*\} 0$/mu)
-          yield* eventually(
-            Effect.map((yield* Consumers).names("SPEECH"), (names) => names.includes("synthesizer-espeak"))
-          )
+          yield* eventually((yield* Consumers).names("SPEECH"), { is: (names) => names.includes("synthesizer-espeak") })
         }).pipe(Effect.provide(toldEngines.pipe(Layer.provideMerge(settings))))
       })
     )

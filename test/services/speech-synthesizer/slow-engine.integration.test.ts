@@ -9,7 +9,8 @@ import { Drain } from "#runtime"
 import { openEnginePool } from "../../../libs/speech/engine/EnginePool.ts"
 import { Engines } from "../../../services/speech-synthesizer/Engines.ts"
 import { synthesizer } from "../../../services/speech-synthesizer/role.ts"
-import { eventually, withBus } from "../../../dev/fixtures/bus.ts"
+import { withBus } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { piece, voiceOf } from "../../libs/speech/engine/jobs.ts"
 
 const mail = frameCodec(SequencerMail)
@@ -52,7 +53,7 @@ describe("a slow chunk", () => {
         }
 
         yield* (yield* Publisher).publish(subjects.speechChunks("espeak"), jsonCodec(ChunkJob), job)
-        yield* eventually(Effect.sync(() => frames.some(({ isLast }) => isLast)))
+        yield* eventually(() => frames.some(({ isLast }) => isLast))
 
         const beats = frames.filter(({ samples, isLast }) => samples === 0 && !isLast)
         assert.isAtLeast(beats.length, 3)

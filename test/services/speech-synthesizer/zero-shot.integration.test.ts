@@ -12,7 +12,8 @@ import { Drain } from "#runtime"
 import { zeroShotVoice } from "#speech/cloning"
 import { speechSynthesizer } from "../../../services/speech-synthesizer/role.ts"
 import { References } from "../../../services/speech-synthesizer/Engines.ts"
-import { eventually, withBus } from "../../../dev/fixtures/bus.ts"
+import { withBus } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { writeTinyVits } from "../../support/tiny-voices.ts"
 
 const store = "voice-samples"
@@ -63,7 +64,7 @@ const heardOf = Effect.fnUntraced(function* (object: string) {
     jobOf(mailbox.instance, object)
   )
   const isEnded = () => heads.some((head) => head._tag === "ChunkFailed" || (head._tag === "Chunk" && head.isLast))
-  yield* eventually(Effect.sync(isEnded))
+  yield* eventually(isEnded)
   return { heads, samples }
 })
 

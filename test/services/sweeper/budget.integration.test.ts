@@ -6,7 +6,8 @@ import { hourOf, projectSettingsDefault, SpendEntry, spendKey, spentMicroUsd } f
 import { subjects } from "#base"
 import { project } from "#pipeline"
 import { budgetSweep, openSpendLedger } from "../../../services/sweeper/spend-ledger.ts"
-import { eventually, natsServer } from "../../../dev/fixtures/bus.ts"
+import { natsServer } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { standingAt } from "../../support/clock.ts"
 import { diceOf } from "../../support/random-ssml.ts"
 import { eventsOf, inProcess, rowOf, serveActors } from "./actors-at-work.ts"
@@ -78,7 +79,7 @@ describe("the budget of a project", () => {
       const nowMs = present()
       const serving = inProcess(server, {}, Effect.andThen(serveActors, Effect.never))
       yield* Effect.forkScoped(serving)
-      const shown = eventually(Effect.map(rowOf("project", "garden"), (row) => row !== undefined))
+      const shown = eventually(rowOf("project", "garden"), { is: (row) => row !== undefined })
       yield* inProcess(
         server,
         {},
@@ -121,7 +122,7 @@ describe("the budget of a project", () => {
         {},
         Effect.gen(function* () {
           yield* createProject("garden")
-          yield* eventually(Effect.map(rowOf("project", "garden"), (row) => row !== undefined))
+          yield* eventually(rowOf("project", "garden"), { is: (row) => row !== undefined })
           const presentMs = hourOf(present()) * hourMs
           const [inThisHour, inTheNext] = [standingAt(presentMs), standingAt(presentMs + hourMs)]
           yield* spend("garden", 120 * microUsd, presentMs - 720 * hourMs)

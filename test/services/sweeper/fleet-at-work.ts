@@ -9,7 +9,8 @@ import {
 } from "#pipeline/contract"
 import { agent, workItem } from "#pipeline"
 import type { Sweep } from "../../../services/sweeper/sweeps.ts"
-import { eventually, natsServer } from "../../../dev/fixtures/bus.ts"
+import { natsServer } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { creation } from "../../libs/pipeline/work-item/item-at-work.ts"
 import { eventsOf, inProcess, rowOf, serveActors } from "./actors-at-work.ts"
 import { uuid } from "./rows.ts"
@@ -49,7 +50,7 @@ export const reported = (fields: Record<string, unknown>) =>
   })
 
 export const shownAs = (entity: string, id: string, state: string) =>
-  eventually(Effect.map(rowOf(entity, id), (row) => row?.state === state))
+  eventually(rowOf(entity, id), { is: (row) => row?.state === state })
 export const namesOf = (entity: string, id: string) =>
   Effect.map(eventsOf(entity, id), (events) => events.map(({ event }) => event))
 

@@ -6,7 +6,7 @@ import { Count, subjects } from "#base"
 import { openSpendLedger } from "../../../services/sweeper/spend-ledger.ts"
 import { reconciliationSweep } from "../../../services/sweeper/reconciliation.ts"
 import { purgeSweep, retentionSweep } from "../../../services/sweeper/retention.ts"
-import { eventually } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { later } from "../../support/clock.ts"
 import { rowOf } from "./actors-at-work.ts"
 import { begun, dispatched, fleet, item, reported, shownAs, toItem } from "./fleet-at-work.ts"
@@ -29,7 +29,7 @@ describe("the sweeper", () => {
         assert.deepStrictEqual(yield* retire, {})
         yield* later(2 * dayMs)(retire)
         assert.strictEqual((yield* Effect.flip(toItem({ _tag: "Resume" })))._tag, "EntityNotFound")
-        yield* eventually(Effect.map(rowOf("workitem", item), (row) => row === undefined))
+        yield* eventually(rowOf("workitem", item), { is: (row) => row === undefined })
 
         const purge = yield* begun(purgeSweep)
         yield* Effect.forkScoped(yield* eventRelay(Effect.void))
@@ -37,15 +37,13 @@ describe("the sweeper", () => {
         const cursors = yield* (yield* Kv).open("cursors", Schema.Struct({ position: Count }))
         yield* cursors.create("follow-ups", { position: lastSequence })
         yield* (yield* openSpendLedger()).catchUp(present())
-        yield* eventually(Effect.map(reader.last(eventRelayPlace.stream, eventRelayPlace.subject), Option.isSome))
+        yield* eventually(reader.last(eventRelayPlace.stream, eventRelayPlace.subject), { is: Option.isSome })
         const views = yield* Views
-        yield* eventually(Effect.sync(() => views.freshness().sequence >= lastSequence))
+        yield* eventually(() => views.freshness().sequence, { is: (sequence) => sequence >= lastSequence })
 
         assert.deepStrictEqual(yield* later(31 * dayMs - minuteMs)(purge), { "purged-record": 0 })
         const before = yield* records
-        yield* eventually(
-          Effect.map(later(31 * dayMs + minuteMs)(purge), (found) => found["purged-record"] === before - 1)
-        )
+        yield* eventually(later(31 * dayMs + minuteMs)(purge), { is: (found) => found["purged-record"] === before - 1 })
         assert.strictEqual(yield* records, 1)
         assert.strictEqual((yield* Effect.flip(toItem({ _tag: "Resume" })))._tag, "EntityNotFound")
       })
@@ -60,7 +58,7 @@ describe("the sweeper", () => {
         yield* dispatched
         const { lastSequence } = yield* reader.bounds("LOG")
         yield* Effect.forkScoped(yield* eventRelay(Effect.void))
-        yield* eventually(Effect.map(reader.bounds("EVENTS"), ({ messages }) => messages >= 2))
+        yield* eventually(reader.bounds("EVENTS"), { is: ({ messages }) => messages >= 2 })
         const good = yield* begun(reconciliationSweep)
         assert.deepStrictEqual(yield* good, {})
         assert.deepStrictEqual(yield* good, { "missing-event": 0, "outdated-view": 0, "unreadable-record": 0 })

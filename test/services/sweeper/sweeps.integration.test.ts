@@ -3,7 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { BusUnavailable } from "#bus"
 import { Metrics } from "#runtime"
-import { busOn, eventually, natsServer } from "../../../dev/fixtures/bus.ts"
+import { busOn, natsServer } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { watchProcessorShare } from "../../support/processor-share.ts"
 import { type Findings, runSweeps, type Sweep } from "../../../services/sweeper/sweeps.ts"
 
@@ -29,16 +30,16 @@ describe("a sweep", () => {
       )
       let theirs = 0
       child.on("message", () => (theirs += 1))
-      yield* eventually(Effect.sync(() => theirs > 2))
+      yield* eventually(() => theirs, { is: (seen) => seen > 2 })
       let ours = 0
       yield* process(server, "ours", sweepOf(Effect.sync(() => ({ seen: (ours += 1) }))))
       const before = theirs
-      yield* eventually(Effect.sync(() => theirs > before + 20))
+      yield* eventually(() => theirs, { is: (seen) => seen > before + 20 })
       assert.strictEqual(ours, 0)
 
       const killedAtMs = performance.now()
       child.kill("SIGKILL")
-      yield* eventually(Effect.sync(() => ours > 0))
+      yield* eventually(() => ours, { is: (seen) => seen > 0 })
 
       assert.isBelow(performance.now() - killedAtMs, 6_000)
     }).pipe(Effect.scoped)
@@ -50,12 +51,12 @@ describe("a sweep", () => {
       const [firstScope, seen] = [yield* Scope.make(), new Set<string>()]
       const see = (name: string) => sweepOf(Effect.sync(() => ({ seen: seen.add(name).size })))
       yield* Scope.provide(process(server, "first", see("first")), firstScope)
-      yield* eventually(Effect.sync(() => seen.has("first")))
+      yield* eventually(() => seen.has("first"))
       yield* process(server, "second", see("second"))
       const share = watchProcessorShare()
       yield* Scope.close(firstScope, Exit.void)
       const endedAtMs = performance.now()
-      yield* eventually(Effect.sync(() => seen.has("second")))
+      yield* eventually(() => seen.has("second"))
       const tookMs = performance.now() - endedAtMs
       assert.isBelow(tookMs, 2_500 / (yield* Effect.promise(share.end)))
     }).pipe(Effect.scoped)
@@ -76,7 +77,7 @@ describe("a sweep", () => {
         const running = yield* Effect.forkChild(
           Effect.scoped(Effect.andThen(runSweeps({ epoch: "ours" }, [sweepOf(run)]), Effect.never))
         )
-        yield* eventually(Effect.sync(() => runs >= 5))
+        yield* eventually(() => runs, { is: (seen) => seen >= 5 })
         const text = yield* (yield* Metrics).text
         assert.match(text, /sweeper_failures_total\{[^}]*sweep="agents"\} 2/u)
         assert.match(text, /sweeper_held\{[^}]*sweep="agents"\} 1/u)

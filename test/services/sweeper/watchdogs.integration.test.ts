@@ -10,7 +10,8 @@ import {
 } from "#pipeline/contract"
 import { workItem } from "#pipeline"
 import { progressWatchdog, staleWatchdog } from "../../../services/sweeper/watchdogs.ts"
-import { eventually, natsServer } from "../../../dev/fixtures/bus.ts"
+import { natsServer } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { creation } from "../../libs/pipeline/work-item/item-at-work.ts"
 import { eventsOf, inProcess, rowOf, serveActors } from "./actors-at-work.ts"
 import { uuid } from "./rows.ts"
@@ -57,7 +58,7 @@ const auditPassed = Effect.fnUntraced(function* (id: string) {
 })
 
 const shownAs = (id: string, state: WorkItemState["state"]) =>
-  eventually(Effect.map(rowOf("workitem", id), (row) => row?.state === state))
+  eventually(rowOf("workitem", id), { is: (row) => row?.state === state })
 
 /** The details of every reported recovery of the item, in order. */
 const recoveries = (id: string) =>
@@ -110,7 +111,7 @@ describe("the item-stale watchdog", () => {
         const sweep = yield* (yield* staleWatchdog).begin
         const views = yield* Views
         yield* Effect.sleep("600 millis")
-        yield* eventually(Effect.sync(() => views.freshness().behind === 0))
+        yield* eventually(() => views.freshness().behind, { is: 0 })
         assert.deepStrictEqual(yield* sweep, {})
         assert.deepStrictEqual(yield* recoveries(id), [])
       })

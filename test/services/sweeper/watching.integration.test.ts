@@ -7,7 +7,8 @@ import { adviceSweep, agentSweep } from "../../../services/sweeper/agents.ts"
 import { restoreSweep } from "../../../services/sweeper/restores.ts"
 import { retrySweep } from "../../../services/sweeper/retries.ts"
 import { deadWorkerReaper } from "../../../services/sweeper/watchdogs.ts"
-import { eventually, natsServer } from "../../../dev/fixtures/bus.ts"
+import { natsServer } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { later, standingAt } from "../../support/clock.ts"
 import { eventsOf, inProcess, serveAgents, serveItems } from "./actors-at-work.ts"
 import { begun, dispatched, fleet, item, namesOf, reported, shownAs, toAgent } from "./fleet-at-work.ts"
@@ -21,7 +22,7 @@ describe("the sweeper", () => {
         yield* dispatched
         const sweep = yield* begun(deadWorkerReaper)
         yield* shownAs("workitem", item, "Working")
-        yield* eventually(Effect.map(sweep, (found) => found["dead-worker"] === 1))
+        yield* eventually(sweep, { is: (found) => found["dead-worker"] === 1 })
         yield* shownAs("workitem", item, "Queued")
         yield* sweep
         const [recovered, ...more] = (yield* eventsOf("workitem", item)).filter(
@@ -41,11 +42,11 @@ describe("the sweeper", () => {
         yield* dispatched
         yield* shownAs("workitem", item, "Working")
         // A watch that leaps would take views that are behind for ones that stand still.
-        yield* eventually(Effect.map(Views, (views) => views.freshness().behind === 0))
+        yield* eventually(Views, { is: (views) => views.freshness().behind === 0 })
         const startedLater = later(hourMs)
         const sweep = yield* startedLater(begun(deadWorkerReaper))
         assert.deepStrictEqual(yield* startedLater(sweep), {})
-        yield* eventually(Effect.map(later(hourMs + minuteMs)(sweep), (found) => found["dead-worker"] === 1))
+        yield* eventually(later(hourMs + minuteMs)(sweep), { is: (found) => found["dead-worker"] === 1 })
         const events = yield* eventsOf("workitem", item)
         assert.strictEqual(events.at(-1)?.details?.["reason"], "orchestrator restart with stranded item")
       })
@@ -62,7 +63,7 @@ describe("the sweeper", () => {
           yield* reported({ kind: "transient-failed", reason: "connection reset" })
           yield* shownAs("workitem", item, "WaitingForTransientRetry")
           const sweep = yield* begun(retrySweep)
-          yield* eventually(Effect.map(sweep, (found) => found["transient-startup"] === 1))
+          yield* eventually(sweep, { is: (found) => found["transient-startup"] === 1 })
           yield* shownAs("workitem", item, "Queued")
           const retried = (yield* eventsOf("workitem", item)).at(-1)
           assert.deepStrictEqual(retried?.details, {
@@ -85,7 +86,7 @@ describe("the sweeper", () => {
         yield* shownAs("agent", "smith", "Paused")
         const sweep = yield* begun(agentSweep)
         assert.deepStrictEqual(yield* standingAt(expiresAtMs - 1)(sweep), {})
-        yield* eventually(Effect.map(sweep, (found) => found["pause-expired"] === 1))
+        yield* eventually(sweep, { is: (found) => found["pause-expired"] === 1 })
         assert.isAtLeast(present(), expiresAtMs)
         assert.deepStrictEqual(yield* namesOf("agent", "smith"), ["agent.paused", "agent.resumed"])
       })
@@ -110,7 +111,7 @@ describe("the sweeper", () => {
         yield* reported({ kind: "auth-failed", reason: "401", category: "Persistent" })
         yield* shownAs("workitem", item, "Failed")
         yield* toAgent({ _tag: "PassSmoke", occurredAtMs: present() + 1 })
-        yield* eventually(Effect.map(Views, (views) => views.due("agent", "restored", present() + 10).length === 1))
+        yield* eventually(Views, { is: (views) => views.due("agent", "restored", present() + 10).length === 1 })
         const first = yield* begun(restoreSweep)
         yield* Effect.flip(first)
         yield* shownAs("workitem", item, "Queued")
@@ -122,7 +123,7 @@ describe("the sweeper", () => {
         assert.strictEqual(swept?.details?.["requeued"], 1)
         assert.strictEqual(swept?.details?.["skipped"], 0)
         assert.strictEqual((yield* eventsOf("workitem", item)).at(-1)?.event, "work_item.agent_restore_requeued")
-        yield* eventually(Effect.map(second, (found) => Object.keys(found).length === 0))
+        yield* eventually(second, { is: (found) => Object.keys(found).length === 0 })
       })
       yield* inProcess(server, {}, test)
     }).pipe(Effect.scoped)
@@ -152,7 +153,7 @@ describe("the sweeper", () => {
         const sweep = yield* begun(adviceSweep)
         assert.deepStrictEqual(yield* standingAt(nowMs + minuteMs - 1)(sweep), {})
         const sweepThen = standingAt(nowMs + minuteMs)
-        yield* eventually(Effect.map(sweepThen(sweep), (found) => found["advice"] === 1))
+        yield* eventually(sweepThen(sweep), { is: (found) => found["advice"] === 1 })
         // Another window within the cooldown, and another process with the same one.
         yield* bucket.update(forecastKey("smith"), { ...forecast, optimalUntilMs: nowMs + 2 * hourMs }, revision)
         assert.deepStrictEqual(yield* sweepThen(sweep), {})

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { eventually } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import { arrived, metric, publish, sequencesTo, setUp, stream } from "../../support/webhooks.ts"
 
@@ -29,9 +29,9 @@ describe("an endpoint with a backlog above its BacklogMax", () => {
             sequences.push(yield* publish("work_item.merged"))
             yield* arrived(receiver, "/other", count)
           }
-          yield* eventually(Effect.map(parked, (count) => count === 30))
+          yield* eventually(parked, { is: (count) => count === 30 })
           // The healthy one got all; the slow one has ten in DELIVERIES, and the rest waits in EVENTS.
-          yield* eventually(Effect.map(waiting, (all) => all.length === 10))
+          yield* eventually(waiting, { is: (all) => all.length === 10 })
           assert.strictEqual(sequencesTo(receiver, "/slow").length, 1)
 
           // Four are taken, six are left: that is more than half of BacklogMax.
@@ -39,18 +39,18 @@ describe("an endpoint with a backlog above its BacklogMax", () => {
             held.at(-1)?.writeHead(204).end()
             yield* arrived(receiver, "/slow", taken + 1)
           }
-          yield* eventually(Effect.map(metric("webhook_backlog", 'endpoint="slow"'), (count) => count === 6))
+          yield* eventually(metric("webhook_backlog", 'endpoint="slow"'), { is: (count) => count === 6 })
           assert.strictEqual(yield* parked, 30)
 
           held.at(-1)?.writeHead(204).end()
-          yield* eventually(Effect.map(parked, (count) => count < 30))
+          yield* eventually(parked, { is: (count) => count < 30 })
           yield* arrived(receiver, "/slow", 6)
           isOpen = true
           held.at(-1)?.writeHead(204).end()
           yield* arrived(receiver, "/slow", 40)
           assert.deepStrictEqual(sequencesTo(receiver, "/slow"), sequences)
-          yield* eventually(Effect.map(parked, (count) => count === 0))
-          yield* eventually(Effect.map(waiting, (all) => all.length === 0))
+          yield* eventually(parked, { is: (count) => count === 0 })
+          yield* eventually(waiting, { is: (all) => all.length === 0 })
         })
       )
     })

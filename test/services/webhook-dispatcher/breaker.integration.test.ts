@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { Consumers } from "#bus"
 import { endpointIdOf } from "#webhooks/contract"
 import { BreakerLimits } from "../../../services/webhook-dispatcher/endpoint-worker.ts"
-import { eventually } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import type { TestReceiver } from "../../support/receiver.ts"
 import { arrived, attemptRecords, metric, publish, publishMany, requestsTo, setUp } from "../../support/webhooks.ts"
@@ -16,7 +16,7 @@ const lasting: BreakerLimits = { ...hasty, pauseMsMin: 8_000, pauseMsMax: 16_000
 
 const phases = { closed: 0, halfOpen: 1, open: 2 } as const
 const isCircuit = (wanted: keyof typeof phases) =>
-  eventually(Effect.map(metric("webhook_circuit_state", 'endpoint="sick"'), (now) => now === phases[wanted]))
+  eventually(metric("webhook_circuit_state", 'endpoint="sick"'), { is: (now) => now === phases[wanted] })
 const postponed = (reason: string) => metric("webhook_postponed_total", 'endpoint="sick"', `reason="${reason}"`)
 
 const backlog = Effect.gen(function* () {
@@ -57,9 +57,9 @@ const pausesBetween = (receiver: TestReceiver, { pauseMsMin }: BreakerLimits) =>
 const noAttemptWasLost = (receiver: TestReceiver, deliveries: number) =>
   Effect.gen(function* () {
     const records = () => Effect.map(attemptRecords, (all) => all.filter(({ endpoint }) => endpoint === "sick"))
-    yield* eventually(
-      Effect.map(records(), (all) => all.filter(({ outcome }) => outcome === "delivered").length === deliveries)
-    )
+    yield* eventually(records(), {
+      is: (all) => all.filter(({ outcome }) => outcome === "delivered").length === deliveries
+    })
     const made = Map.groupBy(requestsTo(receiver, "/sick"), ({ headers }) => String(headers["x-service-delivery"]))
     assert.strictEqual(made.size, deliveries)
     for (const [id, requests] of made) {
@@ -81,17 +81,17 @@ describe("an endpoint that fails repeatedly", () => {
         { endpoints: [sick(receiver), { Name: "well", Url: receiver.url("/well") }] },
         Effect.gen(function* () {
           yield* publish("work_item.merged")
-          yield* eventually(Effect.map(backlog, ({ pausedUntilMs }) => pausedUntilMs !== null))
+          yield* eventually(backlog, { is: ({ pausedUntilMs }) => pausedUntilMs !== null })
           const failed = requestsTo(receiver, "/sick")
           health.recovers()
           yield* isCircuit("open")
           yield* publishMany("work_item.merged", 5)
           yield* arrived(receiver, "/well", 6)
 
-          yield* eventually(Effect.sync(health.isProbed))
+          yield* eventually(health.isProbed)
           const probedAtMs = requestsTo(receiver, "/sick").at(-1)?.atMs ?? 0
           assert.isAtLeast(probedAtMs - (failed.at(-1)?.atMs ?? 0), hasty.pauseMsMin)
-          yield* eventually(Effect.map(backlog, ({ unacked, pending }) => unacked === 6 && pending === 0))
+          yield* eventually(backlog, { is: ({ unacked, pending }) => unacked === 6 && pending === 0 })
           yield* isCircuit("halfOpen")
           assert.strictEqual(requestsTo(receiver, "/sick").length, failed.length + 1)
 
@@ -113,7 +113,7 @@ describe("an endpoint that fails repeatedly", () => {
         { endpoints: [sick(receiver)] },
         Effect.gen(function* () {
           yield* publish("work_item.merged")
-          yield* eventually(Effect.sync(() => pausesBetween(receiver, hasty).length === 2))
+          yield* eventually(() => pausesBetween(receiver, hasty).length, { is: 2 })
           const [, second = 0] = pausesBetween(receiver, hasty)
           assert.isAtLeast(second, hasty.pauseMsMin * 2)
         })
@@ -157,11 +157,11 @@ describe("an endpoint that fails repeatedly", () => {
           health.recovers()
           const failed = requestsTo(receiver, "/sick")
           yield* publishMany("work_item.merged", 5)
-          yield* eventually(Effect.map(postponed("circuit_open"), (count) => count >= 5))
+          yield* eventually(postponed("circuit_open"), { is: (count) => count >= 5 })
           yield* arrived(receiver, "/well", 40 * 6)
 
-          yield* eventually(Effect.sync(health.isProbed))
-          yield* eventually(Effect.map(postponed("full"), (count) => count >= 1))
+          yield* eventually(health.isProbed)
+          yield* eventually(postponed("full"), { is: (count) => count >= 1 })
           assert.strictEqual(requestsTo(receiver, "/sick").length, failed.length + 1)
           assert.strictEqual(pausesBetween(receiver, lasting).length, 1)
           health.answersTheProbe()

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Health } from "#runtime"
-import { eventually } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { later } from "../../support/clock.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import { arrived, publish, setUp } from "../../support/webhooks.ts"

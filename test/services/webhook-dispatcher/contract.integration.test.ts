@@ -4,7 +4,7 @@ import { Effect, Logger } from "effect"
 import { Publisher } from "#bus"
 import { exampleEnvelope, subjects } from "#base"
 import { lineLogger } from "#runtime"
-import { eventually } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import { abandoned, abandonments, arrived, eventsTo, publish, requestsTo, setUp } from "../../support/webhooks.ts"
 
@@ -101,7 +101,7 @@ describe("a delivery that is given up", () => {
         Effect.gen(function* () {
           yield* publish("work_item.merged")
           yield* abandoned(1)
-          yield* eventually(Effect.sync(() => warnings().length > 0))
+          yield* eventually(() => warnings().length, { is: (length) => length > 0 })
           const delivery = requestsTo(receiver, "/a")[0]?.headers["x-service-delivery"]
           assert.deepStrictEqual(warnedBefore, [0, 0])
           const [warning, ...more] = warnings()

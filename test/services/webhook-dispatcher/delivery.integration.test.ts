@@ -5,7 +5,7 @@ import { Publisher } from "#bus"
 import { eventSchemaVersion, exampleEnvelope } from "#base"
 import { Metrics } from "#runtime"
 import { redrive } from "#webhooks"
-import { eventually } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import { arrived, publish, quick, setUp, stream, utf8 } from "./event-to-receiver.ts"
 
@@ -151,7 +151,7 @@ describe("an abandoned delivery", () => {
         { endpoints: [{ Name: "a", Url: receiver.url("/a"), MaxAttempts: 1, ...quick }] },
         Effect.gen(function* () {
           yield* publish("work_item.merged")
-          yield* eventually(Effect.map(stream("ABANDONED"), (all) => all.length === 1))
+          yield* eventually(stream("ABANDONED"), { is: (all) => all.length === 1 })
           const none = yield* redrive({ endpoint: "a", events: ["queue.*"], countMax: 10 })
           const count = yield* redrive({ endpoint: "a", events: ["work_item.*"], countMax: 10 })
           assert.deepStrictEqual([none, count], [0, 1])

@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber } from "effect"
 import { StreamReader } from "#bus"
 import { Drain } from "#runtime"
-import { eventually } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import type { TestReceiver } from "../../support/receiver.ts"
 import { arrived, publish, setUp } from "../../support/webhooks.ts"
@@ -53,7 +53,7 @@ describe("the end of a dispatcher", () => {
           const reader = yield* StreamReader
           const { lastSequence } = yield* reader.bounds("EVENTS")
           const sequences = () => new Set(receiver.requests.map(({ headers }) => Number(headers["x-service-sequence"])))
-          yield* eventually(Effect.sync(() => sequences().size === lastSequence))
+          yield* eventually(() => sequences().size, { is: lastSequence })
         })
       )
     })

@@ -2,7 +2,8 @@
 import { Effect, Stream } from "effect"
 import { Publisher, StreamReader } from "#bus"
 import { exampleEnvelope, subjects } from "#base"
-import { eventually, natsServer } from "../../../dev/fixtures/bus.ts"
+import { natsServer } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { startReceiver, type TestReceiver } from "../../support/receiver.ts"
 
 export const utf8 = new TextEncoder()
@@ -16,11 +17,9 @@ export const publish = (event: string, changes: Readonly<Record<string, unknown>
   })
 
 export const arrived = (receiver: TestReceiver, count: number, path?: string) =>
-  eventually(
-    Effect.sync(
-      () => receiver.requests.filter((request) => path === undefined || request.path === path).length >= count
-    )
-  )
+  eventually(() => receiver.requests.filter((request) => path === undefined || request.path === path).length, {
+    is: (length) => length >= count
+  })
 
 export const stream = (name: string) =>
   Effect.gen(function* () {

@@ -3,7 +3,8 @@ import { Effect, Layer } from "effect"
 import { endpointIdOf } from "#webhooks/contract"
 import { Metrics } from "#runtime"
 import { EndpointStates } from "#webhooks"
-import { busOn, eventually } from "../../../dev/fixtures/bus.ts"
+import { busOn } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import { attemptRecords, plannedWaits } from "../../support/webhooks.ts"
 import { arrived, publish, quick, setUp, stream } from "./event-to-receiver.ts"
@@ -21,12 +22,12 @@ describe("a failing receiver", () => {
           Effect.gen(function* () {
             yield* publish("work_item.merged")
             yield* arrived(receiver, 3)
-            yield* eventually(Effect.map(stream("ABANDONED"), (all) => all.length === 1))
+            yield* eventually(stream("ABANDONED"), { is: (all) => all.length === 1 })
             const times = receiver.requests.map(({ atMs }) => atMs)
             const waits = [times[1]! - times[0]!, times[2]! - times[1]!]
             assert.isTrue(waits[0]! >= 500 && waits[1]! >= 1_000, `${waits}`)
             // How late they come is the machine's; for when they are planned is ours.
-            yield* eventually(Effect.map(attemptRecords, (all) => all.length === 3))
+            yield* eventually(attemptRecords, { is: (all) => all.length === 3 })
             const [first = 0, second = 0, ...more] = plannedWaits(yield* attemptRecords)
             assert.deepStrictEqual(more, [])
             assert.isTrue(first >= 500 && first < 700, `${first}`)
@@ -53,7 +54,7 @@ describe("a failing receiver", () => {
           { endpoints: [{ Name: "a", Url: receiver.url("/a"), ...quick, MaxAttempts: 2, Headers }] },
           Effect.gen(function* () {
             yield* publish("work_item.merged")
-            yield* eventually(Effect.map(attemptRecords, (all) => all.length === 2))
+            yield* eventually(attemptRecords, { is: (all) => all.length === 2 })
             assert.strictEqual(receiver.requests[0]?.headers["x-gateway-key"], "open-sesame")
             const [first, second] = yield* attemptRecords
             assert.notInclude(JSON.stringify([first, second]), "open-sesame")
@@ -79,7 +80,7 @@ describe("a failing receiver", () => {
         Effect.gen(function* () {
           yield* publish("work_item.merged")
           yield* arrived(receiver, 2)
-          yield* eventually(Effect.map(attemptRecords, (all) => all.length === 2))
+          yield* eventually(attemptRecords, { is: (all) => all.length === 2 })
           const [first, second] = yield* attemptRecords
           assert.deepInclude(first, { attempt: 1, outcome: "failed", status: 503 })
           assert.isString(first?.["nextAttemptAt"])
@@ -118,11 +119,11 @@ describe("a failing receiver", () => {
           const operator = EndpointStates.layer.pipe(Layer.provideMerge(busOn(server)))
           const { text } = yield* Metrics
           yield* publish("work_item.merged")
-          yield* eventually(Effect.map(stream("ABANDONED"), (all) => all.length === 1))
+          yield* eventually(stream("ABANDONED"), { is: (all) => all.length === 1 })
           const id = endpointIdOf("a")
           yield* Effect.gen(function* () {
             const states = yield* EndpointStates
-            yield* eventually(Effect.sync(() => states.isPaused(id)))
+            yield* eventually(() => states.isPaused(id))
             assert.include(states.get(id)?.paused?.reason, "410")
             yield* publish("work_item.done")
             yield* publish("work_item.failed")
@@ -131,7 +132,7 @@ describe("a failing receiver", () => {
             const due = Effect.map(stream("DELIVERIES"), (all) =>
               all.filter(({ subject }) => subject.startsWith("deliveries.due."))
             )
-            yield* eventually(Effect.map(Effect.all([parked, due]), ([count, held]) => count + held.length === 2))
+            yield* eventually(Effect.all([parked, due]), { is: ([count, held]) => count + held.length === 2 })
             assert.strictEqual(receiver.requests.length, 1)
             yield* states.resume(id, "a")
             yield* arrived(receiver, 3)

@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { Publisher } from "#bus"
 import { exampleEnvelope, subjects } from "#base"
-import { busOn, eventually } from "../../../dev/fixtures/bus.ts"
+import { busOn } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import { arrived, metric, publish, sequencesTo, setUp, stream } from "../../support/webhooks.ts"
 
@@ -51,7 +52,7 @@ describe("a flood of events by one user of the broker", () => {
             yield* arrived(receiver, "/own", 2)
             assert.isBelow(yield* metric("bus_relay_position", 'relay="fan-out"'), first, "the flood is still read")
             yield* arrived(receiver, "/all", floodEvents + 2, 60_000)
-            yield* eventually(Effect.map(stream("REJECTED"), (all) => all.length === 1))
+            yield* eventually(stream("REJECTED"), { is: (all) => all.length === 1 })
             assert.strictEqual(
               yield* metric("webhook_events_received_total", 'event="other"', 'publisher="internal-services"'),
               floodEvents + 1,

@@ -5,8 +5,7 @@ import { deliveryStream } from "#base"
 import { endpointIdOf } from "#webhooks/contract"
 import { Configuration } from "#configuration"
 import { dispatchersBehind, EndpointStates, openEndpointStore, openPresences, WebhookEndpoints } from "#webhooks"
-import { eventually } from "../../../dev/fixtures/bus.ts"
-import { hangsAfterMs } from "../../../dev/fixtures/next-look.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import { arrived, publish, requestsTo, setUp } from "../../support/webhooks.ts"
 
@@ -39,14 +38,14 @@ describe("an endpoint that the broker holds back", () => {
         const at = yield* WebhookEndpoints
         yield* at.create({ settings: { Name: "a", Url: receiver.url("/a") }, by })
         yield* publish("work_item.working")
-        yield* arrived(receiver, "/a", 1, hangsAfterMs)
+        yield* arrived(receiver, "/a", 1)
         yield* at.disable({ name: "a", by })
         yield* isAsked.await
         yield* at.enable({ name: "a", by })
-        yield* eventually(isActedOn, hangsAfterMs)
+        yield* eventually(isActedOn)
         yield* mayAnswer.open
         yield* publish("work_item.done")
-        yield* arrived(receiver, "/a", 2, hangsAfterMs)
+        yield* arrived(receiver, "/a", 2)
       })
       yield* whileDispatching(server, { endpoints: [], consumers }, Effect.provide(test, operator))
     })
@@ -62,12 +61,12 @@ describe("an endpoint that the broker holds back", () => {
         const isPaused = (id: string) =>
           Effect.map(consumers.backlog(deliveryStream(0), durableOf(id)), ({ pausedUntilMs }) => pausedUntilMs !== null)
         yield* (yield* EndpointStates).pause(idB, "b", { by, reason: "a test" })
-        yield* eventually(isPaused(idB), hangsAfterMs)
+        yield* eventually(isPaused(idB))
         yield* consumers.resume(deliveryStream(0), durableOf(idB))
         yield* consumers.pause(deliveryStream(0), durableOf(idA), Date.UTC(9999, 0, 1))
         yield* publish("work_item.done")
-        yield* arrived(receiver, "/a", 1, hangsAfterMs)
-        yield* eventually(isPaused(idB), hangsAfterMs)
+        yield* arrived(receiver, "/a", 1)
+        yield* eventually(isPaused(idB))
         assert.lengthOf(requestsTo(receiver, "/b"), 0)
       })
       yield* whileDispatching(server, { endpoints }, Effect.provide(test, EndpointStates.layer))
@@ -85,7 +84,7 @@ describe("an endpoint that the broker holds back", () => {
       })
       const test = Effect.gen(function* () {
         yield* publish("work_item.done")
-        yield* arrived(receiver, "/a", 1, hangsAfterMs)
+        yield* arrived(receiver, "/a", 1)
       })
       yield* whileDispatching(server, { endpoints: [{ Name: "a", Url: receiver.url("/a") }], consumers }, test)
     })

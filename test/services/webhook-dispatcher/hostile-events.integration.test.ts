@@ -5,7 +5,8 @@ import { envelopeBytesMax, Publisher } from "#bus"
 import { endpointIdOf } from "#webhooks/contract"
 import { exampleEnvelope, subjects } from "#base"
 import { beginCursor, dueSubject, fanOutRecordCodec } from "#webhooks"
-import { busOn, eventually } from "../../../dev/fixtures/bus.ts"
+import { busOn } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import { arrived, metric, publish, requestsTo, sequencesTo, setUp, stream } from "../../support/webhooks.ts"
 
@@ -110,7 +111,7 @@ describe("hostile events", () => {
             assert.strictEqual(new Set(sequences).size, delivered.length + 1)
             assert.include(sequences, innocent)
           }
-          yield* eventually(Effect.map(stream("REJECTED"), (all) => all.length === rejected.length))
+          yield* eventually(stream("REJECTED"), { is: (all) => all.length === rejected.length })
         })
       )
     })

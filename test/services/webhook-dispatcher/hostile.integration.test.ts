@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Resolve, Resolver } from "#egress"
-import { eventually } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { watchProcessorShare } from "../../support/processor-share.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import {
@@ -91,8 +91,8 @@ describe("hostile receivers", () => {
             yield* arrived(receiver, "/well", 100)
             assert.strictEqual(ends.drip, 0, "the healthy one was served while the drip went on")
 
-            yield* eventually(Effect.map(stream("ABANDONED"), (all) => all.length === 3))
-            yield* eventually(Effect.sync(() => ends.drip > 0 && ends.floodBytes > 0))
+            yield* eventually(stream("ABANDONED"), { is: (all) => all.length === 3 })
+            yield* eventually(() => ends.drip > 0 && ends.floodBytes > 0)
             const why = new Map((yield* abandonments).map((reason) => [reason["endpoint"], reason]))
             assert.deepInclude(why.get("metadata"), { attempts: 1, lastStatus: 307 })
             assert.include(why.get("intranet")?.["lastError"], "may not be called")
@@ -100,7 +100,7 @@ describe("hostile receivers", () => {
             assert.isBelow(ends.floodBytes, 16 * mib)
 
             const ofHostile = Effect.map(attemptRecords, (all) => all.filter(({ endpoint }) => endpoint !== "well"))
-            yield* eventually(Effect.map(ofHostile, (all) => all.length === 5))
+            yield* eventually(ofHostile, { is: (all) => all.length === 5 })
             const shareThen = yield* Effect.promise(share.end)
             for (const { durationMs, endpoint, ...ended } of yield* ofHostile) {
               // Their heads said 200, whatever came after.

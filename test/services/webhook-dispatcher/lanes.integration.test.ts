@@ -5,7 +5,8 @@ import { deliveryLaneOf, endpointIdOf } from "#webhooks/contract"
 import { deliveryStream, subjects } from "#base"
 import { Configuration } from "#configuration"
 import { readAbandoned, readFanOutCursor, readRoster, WebhookEndpoints } from "#webhooks"
-import { busOn, eventually } from "../../../dev/fixtures/bus.ts"
+import { busOn } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import type { TestNatsServer } from "../../../dev/fixtures/nats-server.ts"
 import type { ReceivedRequest, TestReceiver } from "../../support/receiver.ts"
 import { startRoleProcess } from "../../support/role-process.ts"
@@ -155,7 +156,7 @@ const churn = Effect.fnUntraced(function* (receiver: TestReceiver, { concurrency
     for (const [index, name] of runTimeNames.entries()) {
       if (isOver) return
       const before = sent(name)
-      yield* eventually(Effect.sync(() => isOver || sent(name) > before))
+      yield* eventually(() => isOver || sent(name) > before)
       if (index % 3 === 0) yield* change(name)
       if (index % 3 === 1) yield* Effect.andThen(remove(name), make(name))
     }
@@ -290,7 +291,7 @@ const placesIn = Effect.fnUntraced(function* (lanes: number) {
 /** Every endpoint has a place, and one alone. One that was made last gets it a moment after the answer of its making. */
 const assertPlaces = Effect.fnUntraced(function* (lanes: number) {
   const wanted = [...names, ...runTimeNames].map(endpointIdOf).toSorted()
-  yield* eventually(Effect.map(placesIn(lanes), (places) => places.length >= wanted.length))
+  yield* eventually(placesIn(lanes), { is: (places) => places.length >= wanted.length })
   assert.deepStrictEqual(yield* placesIn(lanes), wanted)
 })
 
@@ -323,8 +324,8 @@ describe("deliveries over lanes", () => {
         const steady = yield* steadily(40, isBehind(receiver))
         yield* steady.after(60)
         const last = yield* steady.stop
-        yield* eventually(Effect.sync(() => isComplete(receiver, first, last)))
-        yield* eventually(Effect.map(leftIn(4), (left) => left.length === 0))
+        yield* eventually(() => isComplete(receiver, first, last))
+        yield* eventually(leftIn(4), { is: (left) => left.length === 0 })
         for (const name of names) {
           assert.deepStrictEqual(
             sequencesTo(receiver, path(name)).toSorted((one, other) => one - other),
@@ -374,8 +375,8 @@ describe("deliveries over lanes", () => {
         yield* eventually(isSettledAt(2))
         yield* steady.after(20)
         const last = yield* steady.stop
-        yield* eventually(Effect.sync(() => isComplete(receiver, first, last)))
-        yield* eventually(Effect.map(leftIn(4), (left) => left.length === 0))
+        yield* eventually(() => isComplete(receiver, first, last))
+        yield* eventually(leftIn(4), { is: (left) => left.length === 0 })
         yield* five.kill("SIGTERM")
 
         for (const name of names) {
@@ -417,9 +418,9 @@ describe("deliveries over lanes", () => {
           yield* steady.after(60)
           yield* churning.stop
           const last = yield* steady.stop
-          yield* eventually(Effect.sync(() => isComplete(receiver, first, last)))
+          yield* eventually(() => isComplete(receiver, first, last))
           yield* eventually(areCaughtUp(receiver, lives, last))
-          yield* eventually(Effect.map(leftIn(4), (left) => left.length === 0))
+          yield* eventually(leftIn(4), { is: (left) => left.length === 0 })
           yield* assertPlaces(4)
           yield* four.kill("SIGTERM")
           yield* assertLives(receiver, lives, last)
@@ -477,9 +478,9 @@ describe("deliveries over lanes", () => {
             yield* steady.after(30)
             yield* churning.stop
             const last = yield* steady.stop
-            yield* eventually(Effect.sync(() => isComplete(receiver, first, last)))
+            yield* eventually(() => isComplete(receiver, first, last))
             yield* eventually(areCaughtUp(receiver, lives, last))
-            yield* eventually(Effect.map(leftIn(4), (left) => left.length === 0))
+            yield* eventually(leftIn(4), { is: (left) => left.length === 0 })
             yield* assertPlaces(2)
             yield* three.kill("SIGTERM")
             yield* three.ended

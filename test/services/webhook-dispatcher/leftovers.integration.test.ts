@@ -5,8 +5,8 @@ import { deliveryLaneOf, deliveryPartitionOf, endpointIdOf } from "#webhooks/con
 import { deliveryStream, eventSchemaVersion, subjects } from "#base"
 import { lineLogger } from "#runtime"
 import { deliveryHeaders, readFanOutCursor } from "#webhooks"
-import { busOn, eventually } from "../../../dev/fixtures/bus.ts"
-import { hangsAfterMs } from "../../../dev/fixtures/next-look.ts"
+import { busOn } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import { arrived, explained, publish, requestsTo, setUp, stream } from "../../support/webhooks.ts"
 
@@ -68,10 +68,10 @@ describe("deliveries that were acked and that the broker stored again", () => {
       yield* leaveAcked(0, 3).pipe(Effect.provide(busOn(server)))
       const test = Effect.gen(function* () {
         yield* publish("work_item.done")
-        yield* arrived(receiver, path, 1, hangsAfterMs)
+        yield* arrived(receiver, path, 1)
         yield* eventually(isEmpty(0))
         assert.lengthOf(requestsTo(receiver, path), 1)
-        yield* eventually(Effect.sync(() => lines.some((line) => line.includes("were removed"))))
+        yield* eventually(() => lines.some((line) => line.includes("were removed")))
         const told = lines.filter((line) => line.includes("were removed")).map((line) => JSON.parse(line))
         assert.lengthOf(told, 1)
         assert.include(told[0], { level: "WARN", endpoint: name, stream: "DELIVERIES", removed: 3 })
@@ -93,7 +93,7 @@ describe("deliveries that were acked and that the broker stored again", () => {
       )
       const endpoint = { Name: name, Url: receiver.url(path), Concurrency: 1, TimeoutSeconds: 60 }
       const test = Effect.gen(function* () {
-        yield* eventually(Effect.map(dueIn(0), (due) => due.length === waiting.length))
+        yield* eventually(dueIn(0), { is: (due) => due.length === waiting.length })
         assert.deepStrictEqual(
           (yield* dueIn(0)).map(({ sequence }) => sequence),
           waiting
@@ -117,7 +117,7 @@ describe("deliveries that were acked and that the broker stored again", () => {
         Effect.gen(function* () {
           yield* eventually(isSettledAt(2))
           yield* publish("work_item.done")
-          yield* arrived(receiver, path, 1, hangsAfterMs)
+          yield* arrived(receiver, path, 1)
           yield* eventually(isEmpty(1))
         })
       )
@@ -126,12 +126,12 @@ describe("deliveries that were acked and that the broker stored again", () => {
         1,
         Effect.gen(function* () {
           yield* publish("work_item.done")
-          yield* arrived(receiver, path, 2, hangsAfterMs)
+          yield* arrived(receiver, path, 2)
           yield* eventually(isSettledAt(1))
           const consumers = yield* Consumers
-          yield* eventually(Effect.map(consumers.names(deliveryStream(1)), (names) => names.length === 0))
+          yield* eventually(consumers.names(deliveryStream(1)), { is: (names) => names.length === 0 })
           yield* storeDelivery(1)
-          yield* arrived(receiver, path, 3, hangsAfterMs)
+          yield* arrived(receiver, path, 3)
           yield* eventually(isEmpty(1))
         })
       )

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { eventually } from "../../../dev/fixtures/bus.ts"
-import { hangsAfterMs } from "../../../dev/fixtures/next-look.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import { arrived, attemptRecords, httpDate, publishMany, setUp } from "../../support/webhooks.ts"
 
@@ -32,8 +31,8 @@ describe("an endpoint that shares its consumer with others", () => {
         { endpoints: [endpoint], delivery: { PartitionsAbove: 0 } },
         Effect.gen(function* () {
           yield* publishMany("work_item.merged", events)
-          yield* arrived(receiver, "/a", 2 * events, hangsAfterMs)
-          yield* eventually(Effect.map(attemptRecords, (all) => all.length === 2 * events))
+          yield* arrived(receiver, "/a", 2 * events)
+          yield* eventually(attemptRecords, { is: (all) => all.length === 2 * events })
           const outcomes = (yield* attemptRecords).filter(({ attempt }) => attempt === 2).map(({ outcome }) => outcome)
           assert.deepStrictEqual(
             outcomes,

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { whileDispatching } from "../../support/dispatcher.ts"
-import { eventually } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import {
   abandoned,
   abandonments,
@@ -16,7 +16,7 @@ import {
 
 /** The first attempt, once it is in the delivery log: there stands for when the next one was planned. */
 const firstAttempt = Effect.gen(function* () {
-  yield* eventually(Effect.map(attemptRecords, (all) => all.length >= 1))
+  yield* eventually(attemptRecords, { is: (all) => all.length >= 1 })
   return (yield* attemptRecords)[0] ?? {}
 })
 // Between the answer and the plan after it.

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Metrics } from "#runtime"
-import { eventually } from "../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import { arrived, metric, publish, publishMany, requestsTo, setUp, stream } from "../../support/webhooks.ts"
 
@@ -32,7 +32,7 @@ describe("two dispatchers at once", () => {
               const due = Effect.map(stream("DELIVERIES"), (all) =>
                 all.filter(({ subject }) => subject.startsWith("deliveries.due.") || subject.includes(".wait."))
               )
-              yield* eventually(Effect.map(due, (all) => all.length === 0))
+              yield* eventually(due, { is: (all) => all.length === 0 })
               const ids = requestsTo(receiver, "/a").map(({ headers }) => headers["x-service-sequence"])
               assert.strictEqual(ids.length, count)
               assert.strictEqual(new Set(ids).size, count)
@@ -71,14 +71,14 @@ describe("two dispatchers at once", () => {
             options,
             Effect.gen(function* () {
               for (let count = 0; count < 40; count++) yield* publish("work_item.merged")
-              yield* eventually(Effect.map(ofBoth(active), ([one, other]) => one + other === 1))
+              yield* eventually(ofBoth(active), { is: ([one, other]) => one + other === 1 })
               // Ten go ahead, with the rest of the tenth's run.
-              yield* eventually(Effect.map(ofBoth(parked), ([one, other]) => one === other && one > 20))
+              yield* eventually(ofBoth(parked), { is: ([one, other]) => one === other && one > 20 })
 
               isOpen = true
               for (const response of held) response.writeHead(204).end()
               yield* arrived(receiver, "/slow", 40)
-              yield* eventually(Effect.map(ofBoth(parked), ([one, other]) => one === 0 && other === 0))
+              yield* eventually(ofBoth(parked), { is: ([one, other]) => one === 0 && other === 0 })
               assert.strictEqual(requestsTo(receiver, "/slow").length, 40)
             })
           )

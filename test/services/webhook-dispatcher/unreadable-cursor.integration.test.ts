@@ -3,8 +3,7 @@ import { Effect } from "effect"
 import { Publisher } from "#bus"
 import { subjects } from "#base"
 import { Health } from "#runtime"
-import { eventually } from "../../../dev/fixtures/bus.ts"
-import { hangsAfterMs } from "../../../dev/fixtures/next-look.ts"
+import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import { arrived, publish, setUp } from "../../support/webhooks.ts"
 
@@ -21,7 +20,7 @@ describe("a dispatcher whose fan-out cursor nobody can read", () => {
         yield* (yield* Publisher).publishRaw(subjects.deliveries(0).cursor, new TextEncoder().encode("{"))
         yield* publish("work_item.done")
         const isSeen = Effect.map(ready, ({ ok, checks }) => !ok && checks["fan-out"] === "stops again and again")
-        yield* eventually(isSeen, hangsAfterMs)
+        yield* eventually(isSeen)
       })
       yield* whileDispatching(server, { endpoints: [{ Name: "a", Url: receiver.url("/a") }] }, test)
     })

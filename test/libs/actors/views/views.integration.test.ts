@@ -3,7 +3,8 @@ import { Effect, Fiber, Layer, Option } from "effect"
 import { Actors, entityProjection, projectViews, Views, type ViewsOptions } from "#actors"
 import { Publisher, StreamReader } from "#bus"
 import { subjects } from "#base"
-import { eventually, withBus } from "../../../../dev/fixtures/bus.ts"
+import { withBus } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { jar } from "../jar.ts"
 
 const projection = entityProjection({
@@ -43,9 +44,9 @@ describe("the views", () => {
           yield* open("a")
           yield* open("b")
           for (let coins = 1; coins <= 20; coins++) yield* fill("a", `f${coins}`, 1)
-          yield* eventually(Effect.map(shown, (rows) => rows.length === 2 && rows[0]?.summary["coins"] === 20))
+          yield* eventually(shown, { is: (rows) => rows.length === 2 && rows[0]?.summary["coins"] === 20 })
           const views = yield* Views
-          yield* eventually(Effect.sync(() => views.freshness().behind === 0))
+          yield* eventually(() => views.freshness().behind, { is: 0 })
           assert.deepStrictEqual(yield* coinsShown, [
             ["a", 20],
             ["b", 0]
@@ -92,7 +93,7 @@ describe("the views", () => {
           yield* fill("big one", "1", 500)
           const views = yield* Views
           const due = () => views.due("jar", "empty", 500).map(({ id }) => id)
-          yield* eventually(Effect.sync(() => due().length === 1))
+          yield* eventually(() => due().length, { is: 1 })
           assert.deepStrictEqual(due(), ["big one"])
           assert.deepStrictEqual(views.due("jar", "empty", 499), [])
           const ids = views.list({ entity: "jar", project: "cellar", states: ["Open"] }).map(({ id }) => id)
@@ -109,12 +110,10 @@ describe("the views", () => {
         Effect.gen(function* () {
           const views = yield* Views
           const isShown = (...ids: ReadonlyArray<string>) =>
-            eventually(
-              Effect.sync(() => {
-                const { isTruncated } = views.freshness()
-                return isTruncated && views.isWhole() && ids.every((id) => Option.isSome(views.find("jar", id)))
-              })
-            )
+            eventually(() => {
+              const { isTruncated } = views.freshness()
+              return isTruncated && views.isWhole() && ids.every((id) => Option.isSome(views.find("jar", id)))
+            })
           yield* open("a")
           yield* fill("a", "1", 2_000)
           yield* open("b")
@@ -122,12 +121,12 @@ describe("the views", () => {
           yield* isShown("b", "c")
           assert.isTrue(Option.isNone(views.find("jar", "a")))
           yield* open("d")
-          yield* eventually(Effect.sync(() => !views.isWhole()))
+          yield* eventually(() => !views.isWhole())
           yield* fill("b", "1", 2_000)
           yield* isShown("c", "d")
           yield* run("c", "break", { _tag: "Break" })
           yield* run("d", "break", { _tag: "Break" })
-          yield* eventually(Effect.sync(() => !views.freshness().isTruncated))
+          yield* eventually(() => !views.freshness().isTruncated)
           assert.sameMembers(
             views.list({ entity: "jar" }).map(({ id }) => id),
             ["a", "b"]
@@ -143,9 +142,9 @@ describe("the views", () => {
       whileProjected(
         Effect.gen(function* () {
           yield* open("a")
-          yield* eventually(Effect.map(shown, (rows) => rows.length === 1))
+          yield* eventually(shown, { is: (rows) => rows.length === 1 })
           yield* run("a", "break", { _tag: "Break" })
-          yield* eventually(Effect.map(shown, (rows) => rows.length === 0))
+          yield* eventually(shown, { is: (rows) => rows.length === 0 })
         })
       )
     )
@@ -155,7 +154,7 @@ describe("the views", () => {
     withViews(
       Effect.gen(function* () {
         const all = (coins: number) =>
-          eventually(Effect.map(shown, (rows) => rows.length === 1 && rows[0]?.summary["coins"] === coins))
+          eventually(shown, { is: (rows) => rows.length === 1 && rows[0]?.summary["coins"] === coins })
         yield* open("a")
         yield* whileProjected(all(0))
         yield* fill("a", "1", 5)
@@ -199,12 +198,12 @@ describe("the views", () => {
       whileProjected(
         Effect.gen(function* () {
           yield* open("a")
-          yield* eventually(Effect.map(shown, (rows) => rows.length === 1))
+          yield* eventually(shown, { is: (rows) => rows.length === 1 })
           yield* (yield* Publisher).publishRaw(subjects.log("jar", "a"), new TextEncoder().encode("{}"))
           const reader = yield* StreamReader
-          yield* eventually(Effect.map(reader.bounds("REJECTED"), ({ messages }) => messages === 1))
+          yield* eventually(reader.bounds("REJECTED"), { is: ({ messages }) => messages === 1 })
           yield* open("b")
-          yield* eventually(Effect.map(shown, (rows) => rows.length === 2))
+          yield* eventually(shown, { is: (rows) => rows.length === 2 })
         })
       )
     )

@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Logger, Option, Ref, Schema, Stream } from "effect"
 import { Kv, type KvBucket, Nats, Publisher, StreamReader } from "#bus"
 import { lineLogger } from "#runtime"
-import { eventually, withBus } from "../../../../dev/fixtures/bus.ts"
+import { withBus } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { pause } from "../../http/api.ts"
 import { Note, trial } from "../trial.ts"
 
@@ -27,7 +28,7 @@ describe("a key with a time to live", () => {
         )
 
         // Also in the moment in which it expires a look at it does not fail.
-        yield* Effect.repeat(Effect.delay(isGone("short"), 10), { until: (gone) => gone })
+        yield* eventually(isGone("short"))
         yield* pause(500)
         assert.deepStrictEqual([yield* isGone("kept"), yield* isGone("renewed")], [false, false])
         assert.strictEqual((yield* Effect.flip(bucket.update("short", [2], revision, 3_000)))._tag, "RevisionConflict")
@@ -67,7 +68,7 @@ describe("a bucket", () => {
           )
           const first = yield* bucket.create("a", { text: "one" })
           // A key's changes are reported from its last one on, so each is awaited before the next.
-          yield* eventually(Effect.map(Ref.get(changes), (all) => all.at(-1) === "one"))
+          yield* eventually(Ref.get(changes), { is: (all) => all.at(-1) === "one" })
           assert.strictEqual((yield* Effect.flip(bucket.create("a", { text: "other" })))._tag, "RevisionConflict")
           const second = yield* bucket.update("a", { text: "two" }, first)
           assert.strictEqual((yield* Effect.flip(bucket.update("a", { text: "x" }, first)))._tag, "RevisionConflict")
@@ -76,11 +77,11 @@ describe("a bucket", () => {
             value: { text: "two" },
             revision: second
           })
-          yield* eventually(Effect.map(Ref.get(changes), (all) => all.at(-1) === "two"))
+          yield* eventually(Ref.get(changes), { is: (all) => all.at(-1) === "two" })
           yield* bucket.remove("a", second)
           assert.isTrue(Option.isNone(yield* bucket.get("a")))
           assert.deepStrictEqual(yield* bucket.entries, [])
-          yield* eventually(Effect.map(Ref.get(changes), (all) => all.at(-1) === "-"))
+          yield* eventually(Ref.get(changes), { is: (all) => all.at(-1) === "-" })
           assert.deepStrictEqual(yield* Ref.get(changes), ["one", "two", "-"])
         }),
       trial
@@ -102,9 +103,9 @@ describe("a record that the broker stored as its answer", () => {
         ask("$JS.API.DIRECT.GET.EVENTS", { seq: 1, batch: 1 }, "batched")
         const reader = yield* StreamReader
         const stored = reader.countBySubject("KV_rate-windows", "$KV.rate-windows.>")
-        yield* eventually(
-          Effect.map(stored, (counts) => "$KV.rate-windows.one" in counts && "$KV.rate-windows.batched" in counts)
-        )
+        yield* eventually(stored, {
+          is: (counts) => "$KV.rate-windows.one" in counts && "$KV.rate-windows.batched" in counts
+        })
 
         for (const key of ["one", "batched"]) assert.isTrue(Option.isNone(yield* bucket.get(key)), key)
         const seen = yield* bucket.changesInBatches(1, { messagesMax: 16, withinMs: 50 }).pipe(Stream.runHead)

@@ -3,7 +3,8 @@ import { Effect, Fiber, Logger, Option, Schema, Stream } from "effect"
 import { Kv, Nats, topology, type Topology } from "#bus"
 import { lineLogger } from "#runtime"
 import { toHeaders } from "../../../../libs/bus/message.ts"
-import { eventually, withBus } from "../../../../dev/fixtures/bus.ts"
+import { withBus } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 
 const Item = Schema.Struct({ name: Schema.String })
 
@@ -129,10 +130,10 @@ describe("changes in runs", () => {
           Effect.sync(() => names.push(run.map(({ entry }) => Option.getOrThrow(entry).value.name)))
         )
         yield* Effect.forkChild(following, { startImmediately: true })
-        yield* eventually(Effect.sync(() => names.length === 1))
+        yield* eventually(() => names.length, { is: 1 })
         const again = yield* bucket.update("own.0", { name: "again" }, last)
         yield* bucket.update("own.0", { name: "at last" }, again)
-        yield* eventually(Effect.sync(() => names.length === 2))
+        yield* eventually(() => names.length, { is: 2 })
         assert.deepStrictEqual(names, [["other", "last"], ["at last"]])
       })
     )
@@ -183,13 +184,13 @@ describe("changes in runs", () => {
           })
         )
         yield* Effect.forkChild(following, { startImmediately: true })
-        yield* eventually(Effect.sync(() => seen.size === 2_000))
+        yield* eventually(() => seen.size, { is: 2_000 })
         // Without a rest between the pulls: there are eight.
         assert.isBelow(performance.now() - began, 2 * restMs)
         let revision = Option.getOrThrow(yield* bucket.get("own.7")).revision
         for (let time = 1; time <= 600; time += 1)
           revision = yield* bucket.update("own.7", { name: `${time}` }, revision)
-        yield* eventually(Effect.sync(() => later.at(-1) === "600"))
+        yield* eventually(() => later.at(-1), { is: "600" })
         // Of those that were replaced during a rest none was sent.
         assert.isBelow(later.length, 600)
       })

@@ -11,7 +11,8 @@ import {
   StreamReader,
   type Topology
 } from "#bus"
-import { eventually, withBus } from "../../../../dev/fixtures/bus.ts"
+import { withBus } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { metric, stream } from "../../../support/webhooks.ts"
 import { trial } from "../trial.ts"
 
@@ -90,7 +91,7 @@ const publishNotes = (from: number, count: number, atOnce = 64) =>
 const copies = Effect.map(stream("TARGET"), (all) =>
   all.filter(({ subject }) => subject !== cursorSubject).map(({ data }) => new TextDecoder().decode(data))
 )
-const copied = (count: number) => eventually(Effect.map(copies, (all) => all.length >= count))
+const copied = (count: number) => eventually(copies, { is: (all) => all.length >= count })
 const eachOnce = (count: number) =>
   Effect.gen(function* () {
     const all = yield* copies
@@ -105,7 +106,7 @@ const theActive = (all: ReadonlyArray<Copier>) =>
       Effect.forEach(all, (one) => Effect.map(isActive(one), (is) => (is ? [one] : []))),
       (found) => found.flat()
     )
-    yield* eventually(Effect.map(active, (found) => found.length === 1))
+    yield* eventually(active, { is: (found) => found.length === 1 })
     const [one] = yield* active
     return one ?? (yield* Effect.die(new Error("none is active")))
   })
@@ -137,9 +138,9 @@ describe("several relays of one cursor", () => {
         assert.isBelow(lost, 10)
         // Those that stand by know how far it has come.
         const { lastSequence } = yield* (yield* StreamReader).bounds("SOURCE")
-        yield* eventually(
-          Effect.map(Effect.forEach(all, positionOf), (found) => found.every((position) => position === lastSequence))
-        )
+        yield* eventually(Effect.forEach(all, positionOf), {
+          is: (found) => found.every((position) => position === lastSequence)
+        })
       })
     )
   )
@@ -156,7 +157,7 @@ describe("several relays of one cursor", () => {
 
         const lostBefore = yield* lostBy(active)
         active.gate.openUnsafe()
-        yield* eventually(Effect.map(lostBy(active), (lost) => lost > lostBefore))
+        yield* eventually(lostBy(active), { is: (lost) => lost > lostBefore })
         assert.isFalse(yield* isActive(active))
         yield* publishNotes(601, 100)
         yield* copied(701)
@@ -222,7 +223,7 @@ describe("a relay whose target is lost and made again", () => {
         // They come while there is no target.
         yield* publishNotes(5, 3)
         yield* Effect.forkScoped(keepTopology({ topology: two, replicas: 1 }))
-        yield* eventually(Effect.map(Effect.option(copies), (all) => all._tag === "Some" && all.value.length >= 3))
+        yield* eventually(Effect.option(copies), { is: (all) => all._tag === "Some" && all.value.length >= 3 })
         assert.deepStrictEqual([...(yield* copies)].toSorted(), ["5", "6", "7"])
       })
     )

@@ -15,7 +15,8 @@ import {
   StreamReader,
   topology
 } from "#bus"
-import { eventually, withBus } from "../../../../dev/fixtures/bus.ts"
+import { withBus } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { consumer, Note, note, trial } from "../trial.ts"
 
 const kept = keepTopology({ topology: trial, replicas: 1 })
@@ -132,7 +133,7 @@ describe("whoever keeps the topology", () => {
             yield* bucket.create(`key-${text}`, { text })
             yield* publisher.publish(`work.${text}`, note, { text })
             yield* publisher.publish(`small.${text}`, note, { text })
-            yield* eventually(isSeen(text), seenWithinMs)
+            yield* eventually(isSeen(text), { withinMs: seenWithinMs })
           })
 
           for (const text of ["a", "b", "c", "d"]) yield* write(text)
@@ -158,9 +159,9 @@ describe("whoever keeps the topology", () => {
             Effect.never
           )
           yield* Effect.forkScoped((yield* Leases).whileHeld({ key: "one", holder: "me" }, work))
-          yield* eventually(Effect.sync(() => taken === 1))
+          yield* eventually(() => taken, { is: 1 })
           yield* remove("KV_leases")
-          yield* eventually(Effect.sync(() => taken === 2))
+          yield* eventually(() => taken, { is: 2 })
         }),
       trial
     )

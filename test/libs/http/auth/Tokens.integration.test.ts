@@ -3,7 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { Kv } from "#bus"
 import { type TokenRecord, Tokens, TokenUses } from "#http"
-import { busOn, eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
+import { busOn, natsServer } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { later } from "../../../support/clock.ts"
 import type { TestNatsServer } from "../../../../dev/fixtures/nats-server.ts"
 
@@ -17,7 +18,7 @@ const useOften = (replica: Replica, id: string) =>
 const settled = Effect.fnUntraced(function* (replica: Replica, last: string) {
   const uses = Context.get(replica, TokenUses)
   yield* uses.note(last)
-  yield* eventually(Effect.map(uses.all, (all) => all.has(last)))
+  yield* eventually(uses.all, { is: (all) => all.has(last) })
 })
 const rawBucket = <A>(replica: Replica, name: string, schema: Schema.Codec<A, A>) =>
   Context.get(replica, Kv).open(name, schema)

@@ -8,7 +8,7 @@ import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer } from "effect"
 import { FormFiles, type FormSpec, HttpListener, jsonAnswer, readForm, route } from "#http"
 import { Metrics } from "#runtime"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { api, call, dial, pause, readAll } from "../api.ts"
 import { contentType, packed } from "./forms.ts"
 
@@ -93,7 +93,7 @@ describe("a form on a socket", () => {
       // Collected memory is freed concurrently, later; the memory that a form holds does not shrink.
       assert.isAtLeast(held.length, 10)
       assert.isBelow(Math.min(...held.slice(-4)), 4 * mb)
-      yield* eventually(Effect.sync(() => onDisk(folder).length === 0))
+      yield* eventually(() => onDisk(folder).length, { is: 0 })
     }).pipe(Effect.provide(standing))
   })
 
@@ -149,20 +149,20 @@ describe("a form on a socket", () => {
           `POST /forms HTTP/1.1\r\nhost: a\r\ncontent-type: ${contentType()}\r\ncontent-length: 200000\r\n\r\n`
         )
         socket.write(Buffer.concat([fileHead, Buffer.alloc(100_000)]))
-        yield* eventually(Effect.sync(() => onDisk(folder).length === 2))
+        yield* eventually(() => onDisk(folder).length, { is: 2 })
         return socket
       })
       const leaver = yield* begin
       leaver.destroy()
-      yield* eventually(Effect.sync(() => onDisk(folder).length === 0))
+      yield* eventually(() => onDisk(folder).length, { is: 0 })
 
       const slow = yield* begin
       assert.match(yield* Effect.timeout(readAll(slow), "5 seconds"), /^HTTP\/1\.1 408 /u)
-      yield* eventually(Effect.sync(() => onDisk(folder).length === 0))
+      yield* eventually(() => onDisk(folder).length, { is: 0 })
       // A leaving sender is counted after its files are gone.
       const { text } = yield* Metrics
       const isCounted = (now: string) => /http_requests_total\{[^}]*route="\/forms",status="gone"\} 2/u.test(now)
-      yield* eventually(Effect.map(text, isCounted))
+      yield* eventually(text, { is: isCounted })
     }).pipe(Effect.scoped, Effect.provide(standing))
   })
 

@@ -13,7 +13,8 @@ import {
   streamAnswer,
   type WireError
 } from "#http"
-import { eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
+import { natsServer } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { counting, created, run } from "./counted-runs.ts"
 import { countOf, type Replica, replicaOf, request, seen } from "../replicas.ts"
 
@@ -63,7 +64,7 @@ describe("a request with an idempotency key", () => {
       const gate = yield* Deferred.make<void>()
       const { state, handle } = counting((turn) => Effect.andThen(Deferred.await(gate), created(turn)))
       const first = yield* Effect.forkChild(run(one, handle), { startImmediately: true })
-      yield* eventually(Effect.sync(() => state.runs === 1))
+      yield* eventually(() => state.runs, { is: 1 })
       const inFlight = yield* Effect.flip(run(two, handle))
       assert.deepInclude(inFlight, { status: 409, code: "idempotency_conflict", headers: { "retry-after": "1" } })
       const other = yield* seen(run(two, handle, { fingerprint: "f2" }))

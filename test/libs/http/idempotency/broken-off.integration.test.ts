@@ -7,7 +7,8 @@ import { Kv } from "#bus"
 import { Idempotency, idempotencyKey, notFound, route } from "#http"
 import { Metrics } from "#runtime"
 import { IdempotencyRecord, recordKey } from "../../../../libs/http/idempotency/record.ts"
-import { eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
+import { natsServer } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { api, call, dial, pause } from "../api.ts"
 import { counting, created, run } from "./counted-runs.ts"
 import { countOf, replicaOf, request, seen } from "../replicas.ts"
@@ -28,7 +29,7 @@ describe("an interrupted request with an idempotency key", () => {
       assert.deepInclude(yield* seen(run(replica, handle)), { status: 409 })
       holder.kill("SIGKILL")
       const killedAt = performance.now()
-      yield* eventually(Effect.map(seen(run(replica, handle)), ({ status }) => status === 201))
+      yield* eventually(seen(run(replica, handle)), { is: ({ status }) => status === 201 })
       assert.isBelow(performance.now() - killedAt, 5_000)
       assert.strictEqual(state.runs, 1)
     }).pipe(Effect.scoped)
@@ -42,7 +43,7 @@ describe("an interrupted request with an idempotency key", () => {
       let wasStopped = false
       const work = Effect.onInterrupt(Effect.never, () => Effect.sync(() => (wasStopped = true)))
       const first = yield* Effect.forkChild(seen(run(replica, work)), { startImmediately: true })
-      const entry = yield* Effect.repeat(bucket.get(key), { until: Option.isSome })
+      const entry = yield* eventually(bucket.get(key), { is: Option.isSome })
       const revision = Option.isSome(entry) ? entry.value.revision : 0
       yield* bucket.update(key, { state: "working", holder: "other", fingerprint: "f1" }, revision)
       assert.deepStrictEqual(yield* Fiber.join(first), { status: 503, code: "service_unavailable" })
@@ -60,7 +61,7 @@ describe("an interrupted request with an idempotency key", () => {
       const gate = yield* Deferred.make<void>()
       const { state, handle } = counting((turn) => Effect.andThen(Deferred.await(gate), created(turn)))
       const short = yield* Effect.forkChild(seen(run(replica, handle)), { startImmediately: true })
-      yield* eventually(Effect.sync(() => state.runs === 1))
+      yield* eventually(() => state.runs, { is: 1 })
       yield* Effect.promise(() => server.kill9())
       yield* Effect.promise(() => server.start())
       yield* pause(1_500)
@@ -104,9 +105,9 @@ describe("an interrupted request with an idempotency key", () => {
       yield* Effect.gen(function* () {
         const leaver = yield* dial
         leaver.write("POST /voices HTTP/1.1\r\nhost: a\r\nidempotency-key: k\r\ncontent-length: 0\r\n\r\n")
-        yield* eventually(Effect.sync(() => state.runs === 1))
+        yield* eventually(() => state.runs, { is: 1 })
         leaver.destroy()
-        yield* eventually(Effect.map(countOf(replica, "freed"), (count) => count === 1))
+        yield* eventually(countOf(replica, "freed"), { is: (count) => count === 1 })
         const init = { method: "POST", headers: { "idempotency-key": "k" } }
         const first = yield* call("/voices", init)
         const again = yield* call("/voices", init)

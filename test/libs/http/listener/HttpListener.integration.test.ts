@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Tracer } from "effect"
 import { jsonAnswer, type RenderError, renderStandardError, route, type WireError } from "#http"
 import { Metrics } from "#runtime"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { api, call, errorOf, type LogLine } from "../api.ts"
 import { broken, gone, standing } from "../voices-api.ts"
 
@@ -95,9 +95,7 @@ describe("an API on a socket", () => {
       assert.strictEqual(answer.status, 500)
       assert.strictEqual(errorOf(answer).code, "internal_error")
       assert.notInclude(answer.text, "a bug")
-      yield* eventually(
-        Effect.sync(() => lines.some(({ level, text }) => level === "Info" && text.startsWith("answered")))
-      )
+      yield* eventually(() => lines.some(({ level, text }) => level === "Info" && text.startsWith("answered")))
       const defect = lines.find(({ level }) => level === "Error")
       assert.include(defect?.text, "a bug")
       assert.strictEqual(defect?.annotations["request_id"], "r-1")
@@ -135,7 +133,7 @@ describe("an API on a socket", () => {
         /http_requests_total\{[^}]*route="\/voices\/:voice_id",status="2xx"\} 1/u,
         /http_requests_total\{[^}]*route="none",status="4xx"\} 1/u
       ]) {
-        yield* eventually(Effect.map(text, (now) => counted.test(now)))
+        yield* eventually(text, { is: (now) => counted.test(now) })
       }
       assert.notInclude(yield* text, "secret")
     }).pipe(Effect.provide(standing))

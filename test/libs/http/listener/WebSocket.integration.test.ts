@@ -3,7 +3,7 @@ import { WebSocket as Client } from "@effect/platform-node/NodeWS"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
 import { acceptWebSocket, emptyAnswer, HttpListener, route, type WebSocket, type WebSocketClosed } from "#http"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { api, dial } from "../api.ts"
 
 const limits = { messageBytesMax: 1_000, pingEveryMs: 60_000, stallMs: 60_000, protocols: ["second", "first"] }
@@ -61,7 +61,7 @@ describe("a WebSocket of a listener", () => {
       const got: Array<string> = []
       client.on("message", (data: Buffer) => got.push(data.toString()))
       for (const text of ["one", "two", "three"]) client.send(text)
-      yield* eventually(Effect.sync(() => got.length === 3))
+      yield* eventually(() => got.length, { is: 3 })
       assert.deepStrictEqual(got, ["one", "two", "three"])
       client.close(1_000)
       assert.strictEqual(yield* ended, 1_000)
@@ -78,7 +78,7 @@ describe("a WebSocket of a listener", () => {
       yield* Effect.timeout(gone, "10 seconds")
       assert.strictEqual(yield* ended, 1_006)
       const before = pings
-      yield* eventually(Effect.sync(() => pings > before + 1))
+      yield* eventually(() => pings, { is: (seen) => seen > before + 1 })
       assert.strictEqual(well.readyState, Client.OPEN)
     }).pipe(Effect.scoped, Effect.provide(api([told], { webSockets: { ...limits, pingEveryMs: 100 } })))
   })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Stream } from "effect"
 import { eventsAnswer, HttpListener, jsonEvent, route, streamAnswer, WireError } from "#http"
 import { Metrics } from "#runtime"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { api, call, dial, errorOf, type LogLine, pause } from "../api.ts"
 
 const endless = (onPull: () => void, onEnd: (exit: Exit.Exit<unknown, unknown>) => void) =>
@@ -32,10 +32,10 @@ describe("streamed answers", () => {
       yield* eventually(Effect.andThen(pause(200), standsStill))
       assert.isFalse(ended)
       assert.isBelow(pulled, 200)
-      yield* eventually(Effect.sync(() => ended))
+      yield* eventually(() => ended)
       const { text } = yield* Metrics
       const isCut = (now: string) => /http_connections_cut_total\{[^}]*reason="stalled"\} 1/u.test(now)
-      yield* eventually(Effect.map(text, isCut))
+      yield* eventually(text, { is: isCut })
     }).pipe(Effect.scoped, Effect.provide(api([audio], { limits: { stallMs: 3_000 } })))
   })
 
@@ -83,10 +83,10 @@ describe("streamed answers", () => {
         calls += 1
         const socket = yield* dial
         socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`)
-        yield* eventually(Effect.sync(() => begun === calls))
+        yield* eventually(() => begun, { is: calls })
         const leftAt = performance.now()
         socket.destroy()
-        yield* eventually(Effect.sync(() => interrupted.length > 0))
+        yield* eventually(() => interrupted.length, { is: (length) => length > 0 })
         return (interrupted[0] ?? Infinity) - leftAt
       })
       for (const path of ["/audio", "/events", "/thinking"]) {
@@ -96,7 +96,7 @@ describe("streamed answers", () => {
         assert.isBelow(best, 100, path)
       }
       const { text } = yield* Metrics
-      yield* eventually(Effect.map(text, (now) => /http_requests_active\{[^}]*\} 0/u.test(now)))
+      yield* eventually(text, { is: (now) => /http_requests_active\{[^}]*\} 0/u.test(now) })
       const gone = [...(yield* text).matchAll(/http_requests_total\{[^}]*status="gone"\} (\d+)/gu)]
       assert.strictEqual(
         gone.reduce((sum, [, count]) => sum + Number(count), 0),
@@ -126,7 +126,7 @@ describe("streamed answers", () => {
       const broken = yield* Effect.promise(() => fetch(`${url}/late`, { headers: { "x-request-id": "r-2" } }))
       assert.strictEqual(broken.status, 200)
       assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.tryPromise(() => broken.bytes()))))
-      yield* eventually(Effect.sync(() => lines.some(({ level }) => level === "Error")))
+      yield* eventually(() => lines.some(({ level }) => level === "Error"))
       const told = lines.find(({ level }) => level === "Error")
       assert.include(told?.text, "the engine fell over")
       assert.strictEqual(told?.annotations["request_id"], "r-2")

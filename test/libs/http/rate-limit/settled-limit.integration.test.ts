@@ -4,7 +4,8 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { Kv, Nats } from "#bus"
 import { type SettledLimit, settledLimit, takeOrRefuse } from "#http"
 import { Metrics } from "#runtime"
-import { busOn, eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
+import { busOn, natsServer } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import type { TestNatsServer } from "../../../../dev/fixtures/nats-server.ts"
 import { later } from "../../../support/clock.ts"
 
@@ -64,7 +65,7 @@ describe("a settled limit", () => {
       const [here, there] = [yield* limitOn(replica), yield* limitOn(yield* replicaOf(server))]
       assert.strictEqual(yield* takenOf(here, 40), 10)
       assert.isAtMost(yield* takenOf(there, 40), 10)
-      yield* eventually(Effect.map(storedOf(replica), (stored) => stored > 10))
+      yield* eventually(storedOf(replica), { is: (stored) => stored > 10 })
       // The hour has 25: what is left of it passes, and what each lets pass before it hears of the other.
       const nextMinute = later(minuteMs + 1_000)
       assert.isAtMost((yield* nextMinute(takenOf(here, 40))) + (yield* nextMinute(takenOf(there, 40))), 20)
@@ -88,7 +89,7 @@ describe("a settled limit", () => {
         const taken = yield* limits[call % 2]?.take("203.0.113.7") ?? Effect.die("no limit")
         if (taken._tag === "Refused") continue
         passed += 1
-        yield* eventually(Effect.map(storedOf(replica), (stored) => stored === passed))
+        yield* eventually(storedOf(replica), { is: (stored) => stored === passed })
       }
       assert.isAtLeast(passed, 10)
       assert.isAtMost(passed, 11)
@@ -107,7 +108,7 @@ describe("a settled limit", () => {
       assert.strictEqual(keys.length, 1)
       assert.match(keys[0] ?? "", /^\$KV\.rate-windows\.hour\.[0-9a-f]{64}$/u)
       const next = yield* limitOn(yield* replicaOf(server))
-      yield* eventually(Effect.map(next.take("203.0.113.7"), ({ _tag }) => _tag === "Refused"))
+      yield* eventually(next.take("203.0.113.7"), { is: ({ _tag }) => _tag === "Refused" })
     }).pipe(Effect.scoped)
   )
 
@@ -126,7 +127,7 @@ describe("a settled limit", () => {
       const text = yield* Context.get(replica, Metrics).text
       assert.match(text, /http_shared_rate_takes_total\{[^}]*window="hour",outcome="failed"\} [1-9]/u)
       yield* Effect.promise(() => server.start())
-      yield* eventually(Effect.map(ask, ({ _tag }) => _tag === "Success"))
+      yield* eventually(ask, { is: ({ _tag }) => _tag === "Success" })
       assert.isAtMost(yield* takenOf(limit, 40), 9)
     }).pipe(Effect.scoped)
   )

@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Effect, Exit, Layer } from "effect"
 import { type BusError, Nats } from "#bus"
 import { type RateWindow, sharedWindow, type SharedWindowOptions } from "#http"
-import { busOn, eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
+import { busOn, natsServer } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { later, standingAt } from "../../../support/clock.ts"
 import type { TestNatsServer } from "../../../../dev/fixtures/nats-server.ts"
 
@@ -97,7 +98,7 @@ describe("a rate window over all replicas", () => {
       )
       const [key = ""] = yield* keys
       assert.match(key, /^\$KV\.rate-windows\.short\.[0-9a-f]{64}$/u)
-      yield* eventually(Effect.map(keys, (left) => left.length === 0))
+      yield* eventually(keys, { is: (left) => left.length === 0 })
     }).pipe(Effect.scoped)
   )
 

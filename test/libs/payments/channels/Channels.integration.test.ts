@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option, Result, Stream } from "effect"
 import { Kv } from "#bus"
-import { busOn, eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
+import { busOn, natsServer } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { Channels, ChannelRefused } from "../../../../libs/payments/channels/Channels.ts"
 import { Channel, type ChannelCommand, channelReason } from "../../../../libs/payments/channels/channel.ts"
 import {
@@ -223,7 +224,7 @@ describe("a work that has begun in memory", () => {
         yield* run(one, release())
         assert.isTrue(yield* one.beginAhead(name, { ...begin(1_000, { ticket: "t3" }), leaseMs: 1 }))
         // A deposit, which asks for this alone, is not kept off by a work that could not be stored.
-        yield* eventually(Effect.map(one.isServedUnsettled(name), (isServedUnsettled) => !isServedUnsettled))
+        yield* eventually(one.isServedUnsettled(name), { is: (isServedUnsettled) => !isServedUnsettled })
         assert.isTrue(yield* ahead(one, 1_000, { ticket: "t4" }))
         assert.strictEqual(yield* refused(one, charge(500, "t3")), channelReason.workOver)
         assert.strictEqual((yield* run(one, charge(500, "t4"))).charged, "500")

@@ -5,7 +5,7 @@ import { ClaimMove, Claims } from "#payments"
 import { sweepClaim } from "../../../../libs/payments/claims/sweep.ts"
 import { keepRequesting, Settlements } from "../../../../libs/payments/claims/Settlements.ts"
 import { jobsAway } from "../../../support/broker-away.ts"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { checkedPayment, testCall } from "../../../support/payments.ts"
 import { jobs, onBus, stateOf } from "./claims-on-bus.ts"
 
@@ -23,8 +23,8 @@ describe("a payment whose job cannot be stored during a broker restart", () => {
           const claim = yield* (yield* Claims).claim(checkedPayment("one"), testCall())
           const requested = yield* (yield* Settlements).request({ claim, answerKept: Effect.void })
           assert.strictEqual(yield* stateOf(claim.key), "SETTLING", "it is never given back")
-          yield* eventually(Effect.sync(() => broker.requests() === 4))
-          yield* eventually(Effect.map(jobs, ({ messages }) => messages === 1))
+          yield* eventually(() => broker.requests(), { is: 4 })
+          yield* eventually(jobs, { is: ({ messages }) => messages === 1 })
           const { first } = yield* jobs
           const job = Result.getOrThrow(Option.getOrThrow(first))
           assert.strictEqual(job.claimKey, claim.key)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Option, Result } from "effect"
 import { type Claim, chargeOf, claimOfJob, ClaimMove, Claims, sweepClaims } from "#payments"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { checkedPayment, testCall } from "../../../support/payments.ts"
 import { jobs, onBus } from "./claims-on-bus.ts"
 
@@ -20,7 +20,7 @@ describe("the charge of a claim", () => {
         yield* claims.move(charging(served, "1500"), ClaimMove.Renew())
         yield* claims.move(charging(served, "2000"), ClaimMove.Renew())
         const sweeper = yield* Effect.forkChild(sweepClaims({ holder: "settler-1", times, everyMs: 100 }))
-        yield* eventually(Effect.map(jobs, ({ messages }) => messages >= 1))
+        yield* eventually(jobs, { is: ({ messages }) => messages >= 1 })
         yield* Fiber.interrupt(sweeper)
         const { record } = Option.getOrThrow(yield* claims.read(claimed.key))
         assert.deepStrictEqual([record.state, record.charge, record.amount], ["SETTLING", "2000", "25685"])

@@ -3,7 +3,7 @@ import { Effect, Exit, Fiber, Option, Result } from "effect"
 import { Kv } from "#bus"
 import { ClaimMove, Claims, sweepClaims } from "#payments"
 import { ClaimRecord } from "../../../../libs/payments/claims/claim.ts"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { checkedPayment, testCall } from "../../../support/payments.ts"
 import { jobs, onBus, stateOf, why, settlingOf } from "./claims-on-bus.ts"
 
@@ -27,11 +27,11 @@ describe("the sweep", () => {
           .pipe(Effect.delay(300), Effect.forever, Effect.forkChild)
         const sweeper = yield* Effect.forkChild(sweeping("settler-1"))
 
-        yield* eventually(Effect.map(stateOf(claimed.key), (state) => state === "RELEASED"))
-        yield* eventually(Effect.map(stateOf(served.key), (state) => state === "SETTLING"))
+        yield* eventually(stateOf(claimed.key), { is: (state) => state === "RELEASED" })
+        yield* eventually(stateOf(served.key), { is: (state) => state === "SETTLING" })
         const taken = yield* claims.claim(checkedPayment("one", "alice"), testCall("stream", "gateway-2"))
         yield* claims.move(taken, ClaimMove.Release({ reason: "done" }))
-        yield* eventually(Effect.map(jobs, ({ messages }) => messages >= 2))
+        yield* eventually(jobs, { is: ({ messages }) => messages >= 2 })
         const job = Result.getOrThrow(Option.getOrThrow((yield* jobs).first))
         assert.deepInclude(job, { claimKey: served.key, replyTo: null })
         assert.isAtLeast(Option.getOrThrow(yield* claims.read(served.key)).record.asked, 2)
@@ -52,13 +52,13 @@ describe("the sweep", () => {
           const other = yield* settlingOf(claims, yield* claims.claim(checkedPayment(name), testCall()), null)
           yield* claims.move(other, ClaimMove.Settled({ transaction: "0xaa" }))
         }
-        yield* eventually(Effect.map(claims.read(settling.key), (found) => Option.getOrThrow(found).record.asked >= 2))
+        yield* eventually(claims.read(settling.key), { is: (found) => Option.getOrThrow(found).record.asked >= 2 })
         yield* Fiber.interrupt(first)
         const askedBefore = Option.getOrThrow(yield* claims.read(settling.key)).record.asked
         const second = yield* Effect.forkChild(sweeping("settler-2"))
-        yield* eventually(
-          Effect.map(claims.read(settling.key), (found) => Option.getOrThrow(found).record.asked > askedBefore)
-        )
+        yield* eventually(claims.read(settling.key), {
+          is: (found) => Option.getOrThrow(found).record.asked > askedBefore
+        })
         yield* Fiber.interrupt(second)
       }),
       8
@@ -76,7 +76,7 @@ describe("the sweep", () => {
         const next = Effect.exit(claims.claim(checkedPayment("two"), testCall("stream")))
         assert.strictEqual(why(yield* next), "unpaid")
         const sweeper = yield* Effect.forkChild(sweeping("settler-1"))
-        yield* eventually(Effect.map(next, Exit.isSuccess))
+        yield* eventually(next, { is: Exit.isSuccess })
         yield* Fiber.interrupt(sweeper)
       })
     )

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import { ClaimMove, Claims, type ReadFunds, sweepClaims } from "#payments"
-import { busOn, eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
+import { busOn, natsServer } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { checkedPayment, testCall, testRequirements } from "../../../support/payments.ts"
 import { onBus, optionsFor, patiently, stateOf, why, settlingOf } from "./claims-on-bus.ts"
 
@@ -144,15 +145,12 @@ describe("a payer's reservations", () => {
         )
         const times = { leaseMs: 1_000, settleWithinMs: 500 }
         const sweeper = yield* Effect.forkChild(sweepClaims({ holder: "settler-1", times, everyMs: 100 }))
-        yield* eventually(Effect.map(stateOf(left.key), (state) => state === "RELEASED"))
-        yield* eventually(Effect.map(Effect.exit(take("two")), Exit.isSuccess))
+        yield* eventually(stateOf(left.key), { is: (state) => state === "RELEASED" })
+        yield* eventually(Effect.exit(take("two")), { is: Exit.isSuccess })
         yield* Fiber.interrupt(busy)
-        yield* eventually(
-          Effect.map(
-            Effect.orDie(claims.payer(left.record)),
-            (payer) => payer._tag === "None" || payer.value.places.every(({ ticket }) => ticket !== "an orphan")
-          )
-        )
+        yield* eventually(Effect.orDie(claims.payer(left.record)), {
+          is: (payer) => payer._tag === "None" || payer.value.places.every(({ ticket }) => ticket !== "an orphan")
+        })
         yield* Fiber.interrupt(sweeper)
       }),
       64

@@ -6,7 +6,7 @@ import { promisify } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { callSnippets } from "../../../../page/screens/models/snippets.ts"
 import { withChannels } from "../../../support/channel-fleet.ts"
 import { chat } from "../../../support/gateway.ts"
@@ -63,7 +63,7 @@ describe("the page's code to copy", () => {
               assert.include(stdout, question, title)
               wanted.push(scheme ?? "exact")
               const paid = Effect.map(fleet.receipts, (all) => all.flatMap((receipt) => receipt.scheme ?? []))
-              yield* eventually(Effect.map(paid, ({ length }) => length === wanted.length))
+              yield* eventually(paid, { is: ({ length }) => length === wanted.length })
               assert.sameMembers([...(yield* paid)], wanted)
             }
           }

@@ -5,7 +5,7 @@ import { Webhook } from "standardwebhooks"
 import { Consumers, StreamReader } from "#bus"
 import { HttpListener, Tokens } from "#http"
 import { signBody } from "#webhooks"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import {
   commandsHere,
   emptyHome,
@@ -18,7 +18,7 @@ import { tokenOf, withConsole } from "../../../support/console.ts"
 import { type ReceivedRequest, startReceiver, type TestReceiver } from "../../../support/receiver.ts"
 import { arrived, publish, requestsTo, sequencesTo } from "../../../support/webhooks.ts"
 
-const says = (command: RunningCommand, text: string) => eventually(Effect.sync(() => command.said().includes(text)))
+const says = (command: RunningCommand, text: string) => eventually(() => command.said().includes(text))
 
 const secretOf = (command: RunningCommand) =>
   /signed with (\S+)/u.exec(command.said())?.[1] ?? assert.fail(command.said())

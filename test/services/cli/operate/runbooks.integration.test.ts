@@ -8,7 +8,7 @@ import { Effect } from "effect"
 import { Publisher } from "#bus"
 import { exampleEnvelope, subjects } from "#base"
 import { HttpListener } from "#http"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { commandsHere, emptyHome, objectsIn, type Ran, runHere } from "../../../support/command.ts"
 import { reject, tokenOf, withConsole } from "../../../support/console.ts"
 import { whileDispatching } from "../../../support/dispatcher.ts"
@@ -85,7 +85,7 @@ describe("the way from an alert to its mending", () => {
           Effect.gen(function* () {
             yield* publish("queue.paused")
             const doctor = Effect.map(run(words("starling doctor")), ({ code, out }) => ({ code, out }))
-            yield* eventually(Effect.map(doctor, ({ code }) => code === 1))
+            yield* eventually(doctor, { is: ({ code }) => code === 1 })
             const ill = yield* doctor
             assert.include(ill.out, "✗ abandoned deliveries: 1 to shop were given up")
             assert.include(ill.out, "it answered 503")
@@ -104,7 +104,7 @@ describe("the way from an alert to its mending", () => {
             yield* arrived(receiver, "/shop", 2)
             const [, again] = requestsTo(receiver, "/shop")
             assert.strictEqual(again?.headers["x-service-redrive-of"], one?.["deliveryId"])
-            yield* eventually(Effect.map(doctor, ({ code }) => code === 0))
+            yield* eventually(doctor, { is: ({ code }) => code === 0 })
           })
         )
       })
@@ -122,7 +122,7 @@ describe("the way from an alert to its mending", () => {
           { endpoints: [] },
           Effect.gen(function* () {
             yield* publishBroken
-            yield* eventually(Effect.map(run(words("starling doctor")), ({ code }) => code === 1))
+            yield* eventually(run(words("starling doctor")), { is: ({ code }) => code === 1 })
             const [one] = objectsIn(good(yield* run(words("starling rejected list --json"))))
             assert.include(one, { subject: "events.queue.paused" })
             const number = String(one?.["sequence"])

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { emptyHome, runHere, startCommand } from "../../../support/command.ts"
 import { withPayments } from "../../../support/payment-fleet.ts"
 
@@ -24,14 +24,14 @@ describe("./starling payer", () => {
           Effect.sync(() => startCommand(words, { STARLING_HOME: home })),
           ({ signal }) => Effect.sync(() => signal("SIGKILL"))
         )
-        yield* eventually(Effect.sync(() => command.said().includes("limits:")))
+        yield* eventually(() => command.said().includes("limits:"))
         const [, url = "", token = ""] = /^payer: +(\S+) → \S+\ntoken: +(\S+)\n/u.exec(command.said()) ?? []
         const call = Effect.promise(async () => {
           const headers = { "content-type": "application/json", authorization: `Bearer ${token}` }
           return (await fetch(`${url}/v1/chat/completions`, { method: "POST", headers, body })).text()
         })
         assert.include(yield* call, "one two")
-        yield* eventually(Effect.sync(() => command.said().includes("charged")))
+        yield* eventually(() => command.said().includes("charged"))
         command.signal("SIGINT")
         const { out, error } = yield* Effect.promise(() => command.ended)
         const [amount = 0n] = yield* transfers

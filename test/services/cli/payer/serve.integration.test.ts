@@ -8,7 +8,7 @@ import OpenAI from "openai"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { HttpListener } from "#http"
 import { CannotPay, openWallet, type Wallet } from "#payments"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { type Ledger, openLedger } from "../../../../services/cli/payer/Ledger.ts"
 import type { PayerTerms } from "../../../../services/cli/payer/choose-offer.ts"
 import { payerListener } from "../../../../services/cli/payer/serve.ts"
@@ -155,7 +155,7 @@ describe("through the payer", () => {
           "demo/echo"
         )
 
-        yield* eventually(Effect.sync(() => lines.length === 6))
+        yield* eventually(() => lines.length, { is: 6 })
         assert.strictEqual((yield* fleet.transfers).length, 5)
         assert.strictEqual(funds - (yield* ledger.left), yield* spent)
         const paid = lines.filter((line) => /^\S+ \/v1\/\S+ demo\/echo · price (\S+) · charged \1 · 200 · /u.test(line))
@@ -174,7 +174,7 @@ describe("through the payer", () => {
           const whole = yield* Effect.promise(() => openai.chat.completions.create(body))
           assert.strictEqual(whole.choices[0]?.message.content, "one two three")
           yield* Effect.promise(() => anthropic.messages.stream(body).done())
-          yield* eventually(Effect.sync(() => lines.length === 2))
+          yield* eventually(() => lines.length, { is: 2 })
           const lost = yield* spent
           assert.isAbove(Number(lost), 0)
           assert.strictEqual(funds - (yield* ledger.left), lost)
@@ -197,7 +197,7 @@ describe("through the payer", () => {
         assert.deepInclude(dear, { status: 402 })
         assert.strictEqual(dear.error.code, "price_above_limit")
         assert.match(dear.error.message ?? "", /USD, more than the \S+ of --per-call; nothing was signed$/u)
-        yield* eventually(Effect.sync(() => strict.lines.length === 1))
+        yield* eventually(() => strict.lines.length, { is: 1 })
         assert.include(strict.lines[0], ` · 402 ${dear.error.message} · `)
 
         const short = yield* startPayer(fleet, { perHour: price })
@@ -252,7 +252,7 @@ describe("through the payer", () => {
         const { status } = yield* post(url, chat("!status 500"))
         assert.isAtLeast(status, 500)
         assert.deepStrictEqual([yield* ledger.left, yield* spent], [funds, 0n])
-        yield* eventually(Effect.sync(() => lines.length === 1))
+        yield* eventually(() => lines.length, { is: 1 })
         assert.match(lines[0] ?? "", / · charged 0\.000000 · 5\d\d · /u)
       })
     )
@@ -281,7 +281,7 @@ describe("through the payer", () => {
         yield* Deferred.await(signing)
         assert.isBelow(Number(yield* hanging.ledger.left), Number(funds))
         leave()
-        yield* eventually(Effect.sync(() => hanging.lines.length === 1))
+        yield* eventually(() => hanging.lines.length, { is: 1 })
         assert.strictEqual(yield* hanging.ledger.left, funds)
       })
     )
@@ -320,7 +320,7 @@ describe("through the payer", () => {
         assert.strictEqual(yield* ledger.left, funds - price)
         assert.strictEqual((yield* post(url, chat("one"))).status, 504)
         assert.strictEqual(yield* ledger.left, funds - 2n * price)
-        yield* eventually(Effect.sync(() => lines.length === 2))
+        yield* eventually(() => lines.length, { is: 2 })
         for (const line of lines) assert.include(line, " · charge unknown · ")
       })
     )
@@ -350,12 +350,12 @@ describe("through the payer", () => {
           // By its answer the payer has seen the caller leave.
           await (await fetch(`${url}/v1/models`, { headers: withToken })).text()
         })
-        yield* eventually(Effect.sync(() => lines.length === 1))
+        yield* eventually(() => lines.length, { is: 1 })
         const receipt = { success: true, transaction: "0xab", network: fleet.chain.network }
         const comment = `: payment-response ${Buffer.from(JSON.stringify(receipt)).toString("base64")}\n\n`
         const response = yield* Deferred.await(answering)
         response.end(comment)
-        yield* eventually(Effect.sync(() => lines.length === 2))
+        yield* eventually(() => lines.length, { is: 2 })
         assert.include(lines[1], ` · charged 0.${String(price).padStart(6, "0")} · 200 · `)
         assert.strictEqual(yield* ledger.left, funds - price)
       })

@@ -4,9 +4,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { Tokens } from "#http"
 import { Configuration } from "#configuration"
-import { busOn, eventually } from "../../../../dev/fixtures/bus.ts"
+import { busOn } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import type { TestNatsServer } from "../../../../dev/fixtures/nats-server.ts"
-import { hangsAfterMs } from "../../../../dev/fixtures/next-look.ts"
 import { signBody } from "#webhooks"
 import { because, type Json, tokenOf } from "../../../support/console.ts"
 import type { TestReceiver } from "../../../support/receiver.ts"
@@ -17,24 +17,20 @@ const utf8 = new TextEncoder()
 const eventsPerSecond = 1_000
 const [oldSecret, newSecret] = ["old-secret-of-sixteen", "new-secret-of-sixteen"]
 
+const isAnswered = { is: ({ status }: { readonly status: number }) => status < 500, withinMs: 60_000 }
+
 /** Sends a request until somebody answers it; 5xx is no answer. */
 const asker = (token: string, url: () => string) => (verb: string, body: object) =>
-  Effect.promise(async (): Promise<{ readonly status: number; readonly body: Json }> => {
+  eventually(async () => {
     const [method = "", path = ""] = verb.split(" ")
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" }
-    const untilMs = performance.now() + hangsAfterMs
-    while (performance.now() < untilMs) {
-      const request = fetch(`${url()}${path}`, { method, headers, body: JSON.stringify({ ...because, ...body }) })
-      const answer = await request
-        .then(async (response) => ({ status: response.status, text: await response.text() }))
-        .catch(() => ({ status: 503, text: "" }))
-      if (answer.status < 500) {
-        return { status: answer.status, body: answer.text === "" ? {} : (JSON.parse(answer.text) as Json) }
-      }
-      await pause(50)
-    }
-    throw new Error(`${verb} got no answer`)
-  })
+    const request = fetch(`${url()}${path}`, { method, headers, body: JSON.stringify({ ...because, ...body }) })
+    const answer = await request
+      .then(async (response) => ({ status: response.status, text: await response.text() }))
+      .catch(() => ({ status: 503, text: "" }))
+    const isJson = answer.status < 500 && answer.text !== ""
+    return { status: answer.status, body: isJson ? (JSON.parse(answer.text) as Json) : {} }
+  }, isAnswered)
 
 const victims = ["console", "webhook-dispatcher", "nats-server"] as const
 
@@ -113,7 +109,7 @@ describe("endpoints that are changed through the console under a thousand events
               const got = new Set(sequencesTo(receiver, "/made"))
               return wanted.filter((sequence) => !got.has(sequence))
             })
-            yield* eventually(Effect.map(missing, ({ length }) => length === 0))
+            yield* eventually(missing, { is: ({ length }) => length === 0 })
             assert.strictEqual(Math.min(...sequencesTo(receiver, "/made")), startsAfter + 1)
             const byNew = requestsTo(receiver, "/made").filter((request) => {
               const isNew = verifies(newSecret)(request)

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { whileDispatching } from "../../../support/dispatcher.ts"
-import { eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
+import { natsServer } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { startReceiver } from "../../../support/receiver.ts"
 import { arrived, metric, publish, requestsTo, stream } from "../../../support/webhooks.ts"
 import { because, callerOf, codeOf, configured, consoleOn, itemsOf, withConsole } from "../../../support/console.ts"
@@ -141,13 +142,13 @@ describe("webhook endpoints on the console", () => {
           { endpoints: [] },
           Effect.gen(function* () {
             for (let count = 0; count < 3; count += 1) yield* publish("work_item.merged")
-            yield* eventually(Effect.map(shown, ({ backlog, inFlight }) => backlog === 3 && inFlight === 1))
+            yield* eventually(shown, { is: ({ backlog, inFlight }) => backlog === 3 && inFlight === 1 })
             const waiting = yield* shown
             assert.isNumber(Date.parse(String(waiting["oldestDueAt"])))
             assert.isNull(waiting["lastDeliveredAt"])
             isHeld = false
             for (const letGo of held) letGo()
-            yield* eventually(Effect.map(shown, (now) => now["backlog"] === 0 && now["lastDeliveredAt"] !== null))
+            yield* eventually(shown, { is: (now) => now["backlog"] === 0 && now["lastDeliveredAt"] !== null })
             assert.deepInclude(yield* shown, { inFlight: 0, oldestDueAt: null, parkedFrom: null })
           })
         )

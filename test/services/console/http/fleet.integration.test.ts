@@ -4,7 +4,8 @@ import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { HttpListener, Tokens } from "#http"
 import manifest from "../../../../package.json" with { type: "json" }
-import { busOn, eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
+import { busOn, natsServer } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { freePort } from "../../../../dev/fixtures/free-port.ts"
 import { consoleOn, type Json, tokenOf } from "../../../support/console.ts"
 import { endRoles, startRole } from "../../../support/role.ts"
@@ -55,10 +56,7 @@ describe("the fleet on the console", () => {
   it.live("is its processes with their roles, releases and readiness, and a process that dies is shown as down", () =>
     Effect.gen(function* () {
       const { sweeper, frame, api } = yield* twoProcesses
-      yield* eventually(
-        Effect.map(frame, (shown) => shown?.["isReady"] === true),
-        startMs
-      )
+      yield* eventually(frame, { is: (shown) => shown?.["isReady"] === true, withinMs: startMs })
 
       const shown = (yield* frame) ?? {}
       assert.deepStrictEqual(rolesIn(shown), ["sweeper up", "console up"])
@@ -70,7 +68,7 @@ describe("the fleet on the console", () => {
       }
       sweeper.signal("SIGKILL")
       yield* Effect.promise(() => sweeper.ended)
-      yield* eventually(Effect.map(frame, (after) => rolesIn(after).includes("sweeper down")))
+      yield* eventually(frame, { is: (after) => rolesIn(after).includes("sweeper down") })
       assert.strictEqual((yield* frame)?.["isReady"], false)
     }).pipe(Effect.scoped)
   )
@@ -78,10 +76,7 @@ describe("the fleet on the console", () => {
   it.live("comes as a frame each second to all who watch, and ends when the process drains", () =>
     Effect.gen(function* () {
       const { operators, frame, ask } = yield* twoProcesses
-      yield* eventually(
-        Effect.map(frame, (shown) => shown?.["isReady"] === true),
-        startMs
-      )
+      yield* eventually(frame, { is: (shown) => shown?.["isReady"] === true, withinMs: startMs })
       let toldAtMs: number | undefined
       const watch = async () => {
         const response = await ask("/fleet/live")

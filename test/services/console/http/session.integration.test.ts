@@ -3,7 +3,7 @@ import { Clock, Effect, Logger, Option, Schema } from "effect"
 import { Kv } from "#bus"
 import { HttpListener, Tokens } from "#http"
 import { SignInCodes } from "../../../../services/console/http/session.ts"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { because, type Call, itemsOf, type Json, tokenOf, withConsole } from "../../../support/console.ts"
 import {
   browser,
@@ -209,7 +209,7 @@ describe("a session of the console's page", () => {
         }
 
         const token = byCode.split("=code.")[1] ?? ""
-        yield* eventually(Effect.map(call("GET /events", { token }), ({ status }) => status === 401))
+        yield* eventually(call("GET /events", { token }), { is: ({ status }) => status === 401 })
         assert.strictEqual((yield* call("GET /events", { token: own })).status, 200)
         const anonymous = yield* open("GET /session", { headers: fromPage })
         assert.deepStrictEqual([anonymous.status, anonymous.body], [200, null])
@@ -229,7 +229,7 @@ describe("a session of the console's page", () => {
 
         yield* call(`POST /tokens/${String(made?.["id"])}/revoke`, { body: because })
 
-        yield* eventually(Effect.map(open("GET /events", { headers }), ({ status }) => status === 401))
+        yield* eventually(open("GET /events", { headers }), { is: ({ status }) => status === 401 })
         assert.isNull((yield* open("GET /session", { headers })).body)
       })
     )
@@ -253,7 +253,7 @@ describe("a session of the console's page", () => {
 
         yield* call(`POST /tokens/${String(maker["id"])}/revoke`, { body: because })
 
-        yield* eventually(Effect.map(statuses, (both) => both.every((status) => status === 401)))
+        yield* eventually(statuses, { is: (both) => both.every((status) => status === 401) })
         assert.strictEqual((yield* signInWith(open, { code: unused })).status, 401)
         const listed = itemsOf((yield* call("GET /tokens")).body).filter(({ label }) => label === "console page")
         assert.deepStrictEqual(

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { figuresTold } from "../../../../services/speech-api/figures.ts"
 import { Speech } from "../../../../services/speech-api/speaking/Speech.ts"
 import { SpeechSessions } from "../../../../services/speech-api/speaking/SpeechSessions.ts"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { commandsHere, objectsIn } from "../../../support/command.ts"
 import { type Json, withConsole } from "../../../support/console.ts"
 
@@ -26,7 +26,7 @@ describe("speech on the console", () => {
         assert.deepStrictEqual((yield* call("GET /speech")).body, { sessions: 0, processes: [], voices: [] })
         yield* Layer.build(speaking)
         const listed = (body: Json, name: string) => body[name] as ReadonlyArray<Json>
-        yield* eventually(Effect.map(call("GET /speech"), ({ body }) => listed(body, "processes").length === 1))
+        yield* eventually(call("GET /speech"), { is: ({ body }) => listed(body, "processes").length === 1 })
 
         const { body } = yield* call("GET /speech")
         assert.strictEqual(body["sessions"], 7)
@@ -49,7 +49,7 @@ describe("speech on the console", () => {
         assert.include(none.error, "no process serves speech just now")
         yield* Layer.build(speaking)
         const processes = Effect.map(call("GET /speech"), ({ body }) => body["processes"] as ReadonlyArray<Json>)
-        yield* eventually(Effect.map(processes, ({ length }) => length === 1))
+        yield* eventually(processes, { is: ({ length }) => length === 1 })
 
         const { out } = yield* run(["speech"])
         assert.match(out, /^process +started +speaking +at most/u)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { type ConsumerFigures, Consumers, Leases, Nats, topology } from "#bus"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { busiest } from "../../../../services/console/http/fleet.ts"
 import { abandon, codeOf, itemsOf, type Json, withConsole } from "../../../support/console.ts"
 
@@ -67,7 +67,7 @@ describe("the broker's streams on the console", () => {
         yield* Effect.promise(() => busy.next({ expires: 2_000 }))
 
         const list = call("GET /streams/ABANDONED/consumers")
-        yield* eventually(Effect.map(list, ({ body }) => named(itemsOf(body), "busy")["redelivered"] === 1))
+        yield* eventually(list, { is: ({ body }) => named(itemsOf(body), "busy")["redelivered"] === 1 })
         const page = yield* list
 
         assert.deepInclude(named(itemsOf(page.body), "busy"), {
@@ -81,12 +81,12 @@ describe("the broker's streams on the console", () => {
         })
         assert.include(named(itemsOf(page.body), "idle"), { pending: 3, unacked: 0, lastDeliveredAt: null })
         yield* consumers.pause("ABANDONED", "idle", (yield* Clock.currentTimeMillis) + 60_000)
-        yield* eventually(
-          Effect.map(call("GET /streams"), ({ body }) => {
+        yield* eventually(call("GET /streams"), {
+          is: ({ body }) => {
             const shown = named(itemsOf(body), "ABANDONED")["consumers"] as ReadonlyArray<Json>
             return named(shown, "idle")["isPaused"] === true && shown.length === 2
-          })
-        )
+          }
+        })
       })
     )
   )
@@ -136,7 +136,7 @@ describe("the broker's streams on the console", () => {
         yield* call("GET /streams")
         yield* Effect.promise(() => server.kill9())
 
-        yield* eventually(Effect.map(call("GET /streams"), ({ status }) => status === 503))
+        yield* eventually(call("GET /streams"), { is: ({ status }) => status === 503 })
       })
     )
   )
@@ -149,7 +149,7 @@ describe("leases on the console", () => {
         const leases = yield* Leases
         const { currentTimeMillis } = Clock
         const held = yield* Effect.forkChild(leases.whileHeld({ key: "sweep-quota", holder: "one" }, Effect.never))
-        yield* eventually(Effect.map(call("GET /leases"), ({ body }) => itemsOf(body).length === 1))
+        yield* eventually(call("GET /leases"), { is: ({ body }) => itemsOf(body).length === 1 })
 
         const [lease] = itemsOf((yield* call("GET /leases")).body)
 
@@ -158,7 +158,7 @@ describe("leases on the console", () => {
         assert.isBelow(leftMs, 3_500)
         assert.isAbove(leftMs, 0)
         held.interruptUnsafe()
-        yield* eventually(Effect.map(call("GET /leases"), ({ body }) => itemsOf(body).length === 0))
+        yield* eventually(call("GET /leases"), { is: ({ body }) => itemsOf(body).length === 0 })
       })
     )
   )

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Nats } from "#bus"
 import { Tokens } from "#http"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { because, type Call, codeOf, itemsOf, type Json, tokenOf, withConsole } from "../../../support/console.ts"
 import { documentedVerbs } from "./route-table.ts"
 
@@ -56,11 +56,9 @@ describe("tokens on the console", () => {
         const three = yield* made(call, { label: "three" })
         yield* call("GET /events", { token: two.token })
         const list = call("GET /tokens?limit=200")
-        yield* eventually(
-          Effect.map(list, ({ body }) =>
-            itemsOf(body).some(({ id, lastUsedAt }) => id === two.id && lastUsedAt !== null)
-          )
-        )
+        yield* eventually(list, {
+          is: ({ body }) => itemsOf(body).some(({ id, lastUsedAt }) => id === two.id && lastUsedAt !== null)
+        })
 
         const first = yield* call("GET /tokens?limit=2")
         const second = yield* call(`GET /tokens?limit=2&cursor=${first.body["nextCursor"]}`)
@@ -93,7 +91,7 @@ describe("tokens on the console", () => {
 
         assert.strictEqual(revoked.status, 200)
         assert.include(revoked.body, { id, state: "revoked" })
-        yield* eventually(Effect.map(call("GET /events", { token }), ({ status }) => status === 401))
+        yield* eventually(call("GET /events", { token }), { is: ({ status }) => status === 401 })
         const again = yield* call(`POST /tokens/${id}/revoke`, { body: because })
         assert.deepStrictEqual([again.status, again.body["revokedAt"]], [200, revoked.body["revokedAt"]])
         assert.deepStrictEqual(

@@ -10,7 +10,7 @@ import { keeperUser } from "../../../../services/fleet/nats-server/configuration
 import { brokerFigures } from "../../../../services/fleet/nats-server/figures.ts"
 import { NatsServer } from "../../../../services/fleet/nats-server/NatsServer.ts"
 import { fromBroker } from "../../../deploy/declared-metrics.ts"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 
 const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "starling-figures-"))),
@@ -46,8 +46,8 @@ describe("the embedded broker", () => {
 
         const before = yield* pid
         process.kill(before, "SIGKILL")
-        yield* eventually(Effect.map(pid, (now) => now !== before))
-        yield* eventually(Effect.map(figures, (text) => text.includes("nats_stream_total_messages{")))
+        yield* eventually(pid, { is: (now) => now !== before })
+        yield* eventually(figures, { is: (text) => text.includes("nats_stream_total_messages{") })
         assert.strictEqual(readdirSync(home).filter((file) => file.endsWith(".ports")).length, 1)
       }).pipe(Effect.provide(NatsServer.layer({ folder: home, port: 0 })))
     }).pipe(Effect.provideService(Environment, process.env))

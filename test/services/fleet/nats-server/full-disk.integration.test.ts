@@ -7,7 +7,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted } from "effect"
 import { applyTopology, busServices, Nats, partOf, Publisher, streamOf, topology } from "#bus"
 import { Environment, Health, Metrics, MetricsRegistry, Role } from "#runtime"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { findTestBinary } from "../../../../dev/fixtures/nats-server.ts"
 import { tryBroker } from "../../../../libs/bus/trials.ts"
 import { keeperUser } from "../../../../services/fleet/nats-server/configuration.ts"
@@ -47,7 +47,7 @@ const small = { ...part, streams: part.streams.filter(({ bytesMax }) => bytesMax
 
 const checks = Effect.flatMap(Health, ({ ready }) => Effect.map(ready, (report) => report.checks))
 const checkIs = (expected: RegExp) =>
-  eventually(Effect.map(checks, (found) => expected.test(found["streams sweeper"] ?? "")))
+  eventually(checks, { is: (found) => expected.test(found["streams sweeper"] ?? "") })
 
 describe("a broker whose disk is full and has room again", () => {
   it.live.skipIf(!isMounted)(
@@ -88,10 +88,10 @@ describe("a broker whose disk is full and has room again", () => {
           const before = confirmed.length
 
           rmSync(ballast)
-          yield* eventually(Effect.map(pid, (now) => now !== first))
+          yield* eventually(pid, { is: (now) => now !== first })
           yield* checkIs(/^ok$/u)
-          yield* eventually(Effect.sync(() => confirmed.length > before))
-          yield* eventually(Effect.map(writeError, (reason) => reason === undefined))
+          yield* eventually(() => confirmed.length, { is: (length) => length > before })
+          yield* eventually(writeError, { is: (reason) => reason === undefined })
           const kept = new Set((yield* stream("LOG")).map(({ sequence }) => sequence))
           assert.deepStrictEqual(
             confirmed.filter((sequence) => !kept.has(sequence)),

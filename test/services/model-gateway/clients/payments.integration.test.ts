@@ -16,7 +16,7 @@ import OpenAI from "openai"
 import { createPublicClient, http } from "viem"
 import { baseSepolia } from "viem/chains"
 import { isSameAddress } from "#payments/contract"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { newPayer } from "../../../../dev/fixtures/evm/payments.ts"
 import { type ChannelFleet, withChannels } from "../../../support/channel-fleet.ts"
 import { evmBalance } from "../../../support/paid-fleet.ts"
@@ -108,13 +108,13 @@ const receiptsOf = ({ receipts }: ChannelFleet, { address }: Payer) =>
 
 /** What all of the payer's channels have been charged. */
 const chargedByChannel = Effect.fnUntraced(function* (fleet: ChannelFleet) {
-  yield* eventually(
-    Effect.map(fleet.metrics, (text) => {
+  yield* eventually(fleet.metrics, {
+    is: (text) => {
       const sum = (name: string) =>
         Number(new RegExp(`^payment_channel_units\\{[^}]*sum="${name}"[^}]*\\} (\\S+)$`, "mu").exec(text)?.[1] ?? -1)
       return sum("charged") > 0 && sum("charged") === sum("claimed")
-    })
-  )
+    }
+  })
   const transfers = yield* fleet.transfers
   return transfers.reduce((sum, each) => sum + each, 0n)
 })
@@ -142,7 +142,7 @@ describe("the protocol's own clients", () => {
             assert.include(type, body["stream"] === true ? "text/event-stream" : "application/json")
           }
 
-          yield* eventually(Effect.map(receiptsOf(fleet, payer), (own) => own.length === calls.length))
+          yield* eventually(receiptsOf(fleet, payer), { is: (own) => own.length === calls.length })
           const own = yield* receiptsOf(fleet, payer)
           assert.deepStrictEqual(
             [...new Set(own.map((receipt) => `${receipt.scheme} ${receipt.outcome}`))],
@@ -190,7 +190,7 @@ describe("the official OpenAI client with a paying fetch", () => {
               client.embeddings.create({ model: "demo/embedding", input: "supercalifragilistic".repeat(40) })
             )
             assert.strictEqual(few.usage.total_tokens, 1)
-            yield* eventually(Effect.map(receiptsOf(fleet, payer), (own) => own.length === 2))
+            yield* eventually(receiptsOf(fleet, payer), { is: (own) => own.length === 2 })
             const own = yield* receiptsOf(fleet, payer)
             assert.deepStrictEqual(
               [...new Set(own.map((receipt) => `${receipt.scheme} ${receipt.model}`))],

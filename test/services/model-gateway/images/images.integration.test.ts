@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { ask, chat, money, withGateway } from "../../../support/gateway.ts"
 import { startReceiver } from "../../../support/receiver.ts"
 
@@ -38,7 +38,7 @@ describe("an image", () => {
           const pollUrl = String(begun.body["poll_url"])
           assert.isTrue(pollUrl.startsWith("https://models.example.com/api/v1/images/jobs/img_"))
           const jobPath = new URL(pollUrl).pathname
-          yield* eventually(Effect.map(ask(gateway, jobPath, undefined), ({ body }) => body["status"] === "completed"))
+          yield* eventually(ask(gateway, jobPath, undefined), { is: ({ body }) => body["status"] === "completed" })
           assert.deepStrictEqual(gateway.payments.steps, ["pay", "settle"])
         }),
       { settings: { ImageInlineSeconds: 0.1, Origin: "https://models.example.com/" } }

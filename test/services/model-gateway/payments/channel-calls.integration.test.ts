@@ -5,7 +5,7 @@ import { permit2Address } from "#dev/chain"
 import type { UpstreamCall } from "#dev/upstream"
 import { channelIdFor, channelKeyOf, channelPaymentOf, channelRefundOf, openWallet } from "#payments"
 import { approveCall } from "../../../../dev/fixtures/evm/token-calls.ts"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { channelGateway } from "../../../support/channel-gateway.ts"
 import { emptyWallet } from "../../../support/attacker.ts"
 import { quoteOf } from "../../../support/payment-client.ts"
@@ -337,16 +337,16 @@ describe("a hostile payer of a channel", () => {
             "done"
           )
           yield* Fiber.join(streaming)
-          yield* eventually(
-            Effect.map(channel, ({ mirror, charged, work }) => work === null && mirror.totalClaimed === charged)
-          )
+          yield* eventually(channel, {
+            is: ({ mirror, charged, work }) => work === null && mirror.totalClaimed === charged
+          })
           const total = (yield* channel).charged
           yield* fleet.chain.advance(fleet.extra.withdrawDelay + 1)
           assert.strictEqual(
             yield* sendAs(fleet.chain, payer.account, "finalizeWithdraw", [payload.channelConfig]),
             "done"
           )
-          yield* eventually(Effect.map(channel, ({ mirror }) => mirror.balance === total))
+          yield* eventually(channel, { is: ({ mirror }) => mirror.balance === total })
           const refused = yield* call(fleet.url, "hello", yield* sign(payer, offer))
           assert.notStrictEqual(refused.status, 200)
         }),
@@ -496,7 +496,7 @@ describe("a voucher that is stored with its charge", () => {
         const answering = yield* Effect.forkChild(
           Effect.tap(call(fleet.url, "hello", pay(charged)), () => Effect.sync(() => void (isOut.now = true)))
         )
-        const isAnswered = eventually(Effect.sync(() => fleet.upstream.calls[made]?.state === "answered"))
+        const isAnswered = eventually(() => fleet.upstream.calls[made]?.state === "answered")
         yield* Effect.ensuring(
           Effect.andThen(
             isAnswered,
@@ -536,7 +536,7 @@ describe("a voucher that is stored with its charge", () => {
         const after = yield* record
 
         const slow = yield* Effect.forkChild(call(fleet.url, "!delay 3s", pay(BigInt(after.value.charged))))
-        yield* eventually(Effect.map(record, ({ value }) => value.work !== null))
+        yield* eventually(record, { is: ({ value }) => value.work !== null })
         assert.strictEqual(fleet.upstream.calls.at(-1)?.state, "running")
         const answered = yield* Fiber.join(slow)
         assert.strictEqual(answered.status, 200, answered.text)
@@ -552,11 +552,9 @@ describe("a voucher that is stored with its charge", () => {
         const { offer, pay, charged, signer } = yield* payerByHand(fleet, 1_000_000n)
         const other = fleet.gateways().find((url) => url !== fleet.url) ?? assert.fail("one gateway")
         const isAsked = (text: string) =>
-          eventually(
-            Effect.sync(() =>
-              fleet.upstream.calls.some(
-                ({ body, state }) => state === "running" && JSON.stringify(body).includes(`${text}"`)
-              )
+          eventually(() =>
+            fleet.upstream.calls.some(
+              ({ body, state }) => state === "running" && JSON.stringify(body).includes(`${text}"`)
             )
           )
         /** The other gateway is asked while the first one's voucher is not stored; on a busy machine it may come too late. */
@@ -599,13 +597,13 @@ describe("a voucher that is stored with its charge", () => {
         const { pay, charged } = yield* payerByHand(fleet, 1_000_000n)
         const other = fleet.gateways().find((url) => url !== fleet.url) ?? assert.fail("one gateway")
         const first = yield* Effect.forkChild(call(other, "!delay 2s", pay(charged)))
-        yield* eventually(Effect.sync(() => fleet.upstream.calls.at(-1)?.state === "running"))
+        yield* eventually(() => fleet.upstream.calls.at(-1)?.state === "running")
         const made = fleet.upstream.calls.length
         const refused = yield* call(fleet.url, "!delay 20s", pay(charged))
         assert.strictEqual(refused.status, 429, refused.text)
         assert.strictEqual(errorOf(refused.response), "channel_busy")
         assert.strictEqual(fleet.upstream.calls.length, made + 1)
-        yield* eventually(Effect.sync(() => fleet.upstream.calls[made]?.state === "cancelled"))
+        yield* eventually(() => fleet.upstream.calls[made]?.state === "cancelled")
         const answered = yield* Fiber.join(first)
         assert.strictEqual(answered.status, 200, answered.text)
         // The voucher of the next call is for what the first one has left.
@@ -625,7 +623,7 @@ describe("the receipts of a channel", () => {
         assert.strictEqual(failed.status, 503, failed.text)
         const second = yield* call(fleet.url, "hello", pay(charged))
         const total = chargedAfter(second.response)
-        yield* eventually(Effect.map(fleet.receipts, (all) => all.length === 2))
+        yield* eventually(fleet.receipts, { is: (all) => all.length === 2 })
         const receipts = yield* fleet.receipts
         for (const receipt of receipts) {
           assert.deepInclude(receipt, {
@@ -651,7 +649,7 @@ describe("a refund", () => {
       Effect.gen(function* () {
         const { pay, refund, charged } = yield* payerByHand(fleet, 1_000_000n)
         const slow = yield* Effect.forkChild(call(fleet.url, "!delay 1s", pay(charged)))
-        yield* eventually(Effect.sync(() => fleet.upstream.calls.at(-1)?.state === "running"))
+        yield* eventually(() => fleet.upstream.calls.at(-1)?.state === "running")
         const beside = yield* refund(charged)
         assert.strictEqual(beside.status, 429, beside.text)
         const answered = yield* Fiber.join(slow)
@@ -681,17 +679,17 @@ describe("a refund", () => {
           yield* chain.rpc("evm_setAutomine", [false])
           yield* chain.rpc("evm_setIntervalMining", [0])
           const asked = yield* Effect.forkChild(refund(charged))
-          yield* eventually(Effect.map(record, ({ refunding }) => refunding !== undefined))
+          yield* eventually(record, { is: ({ refunding }) => refunding !== undefined })
           yield* Fiber.interrupt(asked)
           // The refund's work is given up with its lease.
-          yield* eventually(Effect.map(record, ({ work }) => work === null))
+          yield* eventually(record, { is: ({ work }) => work === null })
           const sold = yield* call(fleet.url, "hello", pay(charged))
           assert.strictEqual(errorOf(sold.response), "cumulative_exceeds_balance", sold.text)
 
           yield* chain.rpc("evm_setIntervalMining", [1])
-          yield* eventually(
-            Effect.map(record, ({ refunding, mirror }) => refunding === undefined && mirror.balance === String(charged))
-          )
+          yield* eventually(record, {
+            is: ({ refunding, mirror }) => refunding === undefined && mirror.balance === String(charged)
+          })
           assert.strictEqual((yield* record).charged, String(charged))
         }),
       { payments: { LeaseSeconds: 1 } }
@@ -721,9 +719,9 @@ describe("a payer of a channel that leaves a provider at work", () => {
             fetch(`${fleet.url}${path}`, { method: "POST", headers, body, signal: leaving.signal }).catch(
               () => undefined
             )
-            yield* eventually(Effect.sync(() => fleet.upstream.calls.length > before))
+            yield* eventually(() => fleet.upstream.calls.length, { is: (length) => length > before })
             leaving.abort()
-            yield* eventually(Effect.sync(() => fleet.upstream.calls.at(-1)?.state === "cancelled"))
+            yield* eventually(() => fleet.upstream.calls.at(-1)?.state === "cancelled")
             yield* eventually(isFree)
           })
           // 4,000, and 2,000 that were charged.

@@ -3,7 +3,7 @@ import { Effect, Fiber } from "effect"
 import { privateKeyToAccount } from "viem/accounts"
 import { isSameAddress, type PaymentRequirements } from "#payments/contract"
 import { permit2Address } from "#dev/chain"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { approveCall } from "../../../../dev/fixtures/evm/token-calls.ts"
 import { uptoPayment } from "../../../../dev/fixtures/evm/upto-payments.ts"
 import { emptyWallet, fundedKey, type Key, path, payWith, written } from "../../../support/attacker.ts"
@@ -66,7 +66,7 @@ const callAndEmpty = Effect.fnUntraced(function* (fleet: PaymentFleet, { body, o
     ),
     { startImmediately: true }
   )
-  yield* eventually(Effect.sync(() => asked(fleet) - before + answers.length >= keys.length))
+  yield* eventually(() => asked(fleet) - before + answers.length >= keys.length)
   for (const key of new Set(keys)) yield* emptyWallet(fleet, key, units)
   yield* Fiber.join(calls)
   for (const { status, headers, body: refusal } of answers.filter((one) => one.status === 429)) {
@@ -173,10 +173,10 @@ describe("wallets that are emptied while the model works", () => {
               ({ status }) => void (isAnswered = status === 429),
               () => undefined
             )
-            yield* eventually(Effect.sync(() => asked(fleet) > before || isAnswered))
+            yield* eventually(() => asked(fleet) > before || isAnswered)
             leaving.abort()
             yield* Effect.promise(() => ended)
-            yield* eventually(Effect.map(fleet.claimStates, (states) => !states.includes("CLAIMED")))
+            yield* eventually(fleet.claimStates, { is: (states) => !states.includes("CLAIMED") })
           }
           assert.strictEqual(asked(fleet), bound)
           assert.deepStrictEqual(yield* fleet.transfers, [])

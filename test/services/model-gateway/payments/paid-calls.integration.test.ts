@@ -4,7 +4,7 @@ import { ask, chat, eventsOf, type GatewayAnswer } from "../../../support/gatewa
 import { type SigningOptions, payingFetch, quoteOf, signPayment } from "../../../support/payment-client.ts"
 import { balanced, type PaymentFleet, withPayments } from "../../../support/payment-fleet.ts"
 import { layouts } from "../../../support/payment-layouts.ts"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 
 const chatPath = "/api/v1/chat/completions"
 
@@ -151,7 +151,7 @@ describe.each(layouts)("a paid call, $layout", ({ withPayments }) => {
           await response.body?.getReader().read()
           leaving.abort()
         })
-        yield* eventually(Effect.map(fleet.transfers, (all) => all.length === 2))
+        yield* eventually(fleet.transfers, { is: (all) => all.length === 2 })
         assert.strictEqual(yield* balanced(fleet), 2)
         // How far the provider had come with the second is not known.
         assert.lengthOf(yield* costs, 1)
@@ -202,7 +202,7 @@ describe.concurrent.each(layouts)("a paid stream, $layout", ({ withPayments }) =
           const body = chat("!words 480 25", { stream: true })
           const payment = yield* signed(fleet, body, { validForSeconds: 34 })
           const going = yield* Effect.forkChild(pay(fleet, body, payment))
-          yield* eventually(Effect.map(fleet.transfers, (all) => all.length === 1))
+          yield* eventually(fleet.transfers, { is: (all) => all.length === 1 })
           assert.strictEqual(fleet.upstream.calls[0]?.state, "running")
           const { data, comments } = eventsOf((yield* Fiber.join(going)).text)
           assert.strictEqual(data.at(-1), "[DONE]")

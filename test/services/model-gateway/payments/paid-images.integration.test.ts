@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { ask, chat, type GatewayAnswer } from "../../../support/gateway.ts"
 import { type SigningOptions, quoteOf, signPayment } from "../../../support/payment-client.ts"
 import { balanced, type PaymentFleet, withPayments } from "../../../support/payment-fleet.ts"
@@ -55,9 +55,9 @@ describe("a payment that is sent again", () => {
           const other = yield* pay(fleet, images, picture("another bird"), payment)
           assert.strictEqual(other.status, 402)
 
-          yield* eventually(
-            Effect.map(ask(fleet, new URL(pollUrl).pathname, undefined), (job) => job.body["status"] === "completed")
-          )
+          yield* eventually(ask(fleet, new URL(pollUrl).pathname, undefined), {
+            is: (job) => job.body["status"] === "completed"
+          })
           yield* balanced(fleet)
           const late = yield* pay(fleet, images, body, payment)
           assert.strictEqual(late.status, 200, late.text)
@@ -69,7 +69,7 @@ describe("a payment that is sent again", () => {
           const named = chat("!delay 1500ms")
           const call = yield* signed(fleet, chats, named, { identifier: "call-0123456789abcdef", validForSeconds: 100 })
           const first = yield* Effect.forkChild(pay(fleet, chats, named, call))
-          yield* eventually(Effect.map(fleet.claimStates, (states) => states.includes("CLAIMED")))
+          yield* eventually(fleet.claimStates, { is: (states) => states.includes("CLAIMED") })
           const soon = yield* pay(fleet, chats, named, call)
           assert.deepStrictEqual([soon.status, soon.headers.get("x-should-retry")], [503, "false"], soon.text)
           assert.strictEqual((yield* Fiber.join(first)).status, 200)

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { privateKeyToAccount } from "viem/accounts"
 import { emptyWallet, offerFor } from "../../../support/attacker.ts"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { ask, chat } from "../../../support/gateway.ts"
 import { quoteOf, signPayment } from "../../../support/payment-client.ts"
 import { balanced, type PaymentFleet, withPayments } from "../../../support/payment-fleet.ts"
@@ -57,7 +57,7 @@ describe.each(layouts)("a chain that is down, $layout", ({ withPayments }) => {
           const both = yield* Effect.forkChild(
             Effect.all([pay(fleet, body, first), pay(fleet, body, second)], { concurrency: 2 })
           )
-          yield* eventually(Effect.sync(() => fleet.upstream.calls.length === 2))
+          yield* eventually(() => fleet.upstream.calls.length, { is: 2 })
           yield* fleet.chain.pause
           const answers = yield* Fiber.join(both)
           yield* fleet.chain.resume
@@ -84,7 +84,7 @@ describe.each(layouts)("a payer who empties the wallet while the model works, $l
         const both = yield* Effect.forkChild(
           Effect.forEach(payments, (payment) => pay(fleet, body, payment), { concurrency: 2 })
         )
-        yield* eventually(Effect.sync(() => fleet.upstream.calls.length === 2))
+        yield* eventually(() => fleet.upstream.calls.length, { is: 2 })
         yield* emptyWallet(fleet, key, price)
         const answers = yield* Fiber.join(both)
         assert.deepStrictEqual(answers.map(({ status }) => status).toSorted(), [200, 402])

@@ -6,7 +6,7 @@ import { ConfiguredHttp } from "#egress"
 import { Metrics } from "#runtime"
 import { Claims, openEvmScheme, verifyAnswerCodec, verifyRequestCodec } from "#payments"
 import { fundedKey, payWith, signFor } from "../../../support/attacker.ts"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { chat } from "../../../support/gateway.ts"
 import { busOf } from "../../../../dev/fixtures/payment-bus.ts"
 import { balanced, type PaymentFleet, withPayments } from "../../../support/payment-fleet.ts"
@@ -63,7 +63,7 @@ describe("a verifier that falls silent with a claimed payment", () => {
               return yield* Effect.forkChild(payWith(fleet, body, payment))
             })
           )
-          yield* eventually(Effect.sync(() => silent.count === 2))
+          yield* eventually(() => silent.count, { is: 2 })
           assert.deepStrictEqual(yield* fleet.claimStates, ["CLAIMED", "CLAIMED"])
           yield* Scope.close(scope, Exit.void)
           yield* fleet.start("payment-verifier")

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { fundedKey, payWith, signFor } from "../../../support/attacker.ts"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { chat, eventsOf } from "../../../support/gateway.ts"
 import { balanced, type PaymentFleet } from "../../../support/payment-fleet.ts"
 import { layouts } from "../../../support/payment-layouts.ts"

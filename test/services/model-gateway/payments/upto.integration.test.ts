@@ -9,7 +9,7 @@ import { createPublicClient, http, serializeErc6492Signature } from "viem"
 import { baseSepolia } from "viem/chains"
 import type { PaymentPayload, PaymentRequirements, Receipt } from "#payments/contract"
 import { permit2Address, walletFactoryAddress } from "#dev/chain"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { newPayer } from "../../../../dev/fixtures/evm/payments.ts"
 import { approveCall, deployWalletCall } from "../../../../dev/fixtures/evm/token-calls.ts"
 import { forgedPermit, permitOf, uptoPayment, withApproval } from "../../../../dev/fixtures/evm/upto-payments.ts"
@@ -263,7 +263,7 @@ describe.each(layouts)("a call that is paid by upto, $layout", ({ withPayments }
           return bytes
         })
         assert.isAtLeast(seen, 100_000)
-        yield* eventually(Effect.map(fleet.transfers, (all) => all.length === 1))
+        yield* eventually(fleet.transfers, { is: (all) => all.length === 1 })
         const { amount, ceiling } = yield* onlyCharge(fleet)
         assert.isTrue(amount > tokensPrice(64, 100), `${amount}`)
         assert.isTrue(amount < ceiling / 2n, `${amount} of ${ceiling}`)
@@ -308,7 +308,7 @@ describe.each(layouts)("a call that is paid by upto, $layout", ({ withPayments }
         const { amount, ceiling } = yield* onlyCharge(fleet)
         assert.strictEqual(amount, ceiling)
         assert.strictEqual(settlementIn(said.text).amount, String(ceiling))
-        yield* eventually(Effect.sync(() => fleet.upstream.calls.every(({ state }) => state !== "running")))
+        yield* eventually(() => fleet.upstream.calls.every(({ state }) => state !== "running"))
       })
     )
   )
@@ -325,7 +325,7 @@ describe.each(layouts)("a call that is paid by upto, $layout", ({ withPayments }
           const settled = decodePaymentResponseHeader(said.headers.get("payment-response") ?? "")
           assert.deepInclude({ ...settled }, { success: true, transaction: "", amount: "0" })
           assert.isFalse(said.headers.has("x-payment-receipt"))
-          yield* eventually(Effect.map(fleet.claimStates, (states) => states.join() === "SETTLED"))
+          yield* eventually(fleet.claimStates, { is: (states) => states.join() === "SETTLED" })
           const [receipt] = yield* settledOf(fleet)
           assert.deepInclude(
             { ...receipt },

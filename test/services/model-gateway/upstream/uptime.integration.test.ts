@@ -3,7 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Option } from "effect"
 import { Kv } from "#bus"
 import { lastDay, lastMonth, ModelUptime, modelUptimeKey, type OutcomeCounts } from "#gateway/contract"
-import { busOn, eventually, withBus } from "../../../../dev/fixtures/bus.ts"
+import { busOn, withBus } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import type { TestNatsServer } from "../../../../dev/fixtures/nats-server.ts"
 import { startLocalUpstream } from "../../../../dev/upstream/LocalUpstream.ts"
 import { ask, chat, money, withGateway } from "../../../support/gateway.ts"
@@ -56,7 +57,7 @@ const askFree = (url: string) =>
 
 /** Waits until so many calls are stored; more would be as wrong as fewer. */
 const storedCalls = (model: string, count: number) =>
-  Effect.andThen(eventually(Effect.map(callsOf(model), (calls) => sumOf(calls) >= count)), storedOf(model))
+  Effect.andThen(eventually(callsOf(model), { is: (calls) => sumOf(calls) >= count }), storedOf(model))
 
 const often = { settings: { UptimeWriteSeconds: 0.2 } }
 

@@ -5,7 +5,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { addressToken, BookFinding, ChannelPayload } from "#payments/contract"
 import { subjects } from "#base"
 import { receiptCodec } from "#payments"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { newPayer } from "../../../../dev/fixtures/evm/payments.ts"
 import { referenceChannels } from "../../../../dev/fixtures/evm/reference-channels.ts"
 import { channelRequirements } from "../../../../dev/fixtures/evm/terms.ts"
@@ -55,20 +55,18 @@ describe.each(signerKinds)("the settlers of payment channels whose keys are in: 
 
           // One owes so much now that all are claimed.
           yield* gateway.call(yield* fleet.refundVoucher(payer, one, "1700"), "1000", "900")
-          yield* eventually(
-            Effect.map(fleet.transfers, (transfers) => transfers.reduce((sum, each) => sum + each, 0n) === 3_000n)
-          )
+          yield* eventually(fleet.transfers, {
+            is: (transfers) => transfers.reduce((sum, each) => sum + each, 0n) === 3_000n
+          })
 
           // The chain shows a sweep before its settler has counted it.
-          yield* eventually(Effect.map(fleet.transactionsOf("sweep"), (sweeps) => sweeps === 1))
+          yield* eventually(fleet.transactionsOf("sweep"), { is: (sweeps) => sweeps === 1 })
           assert.strictEqual(yield* fleet.transactionsOf("claim"), 1)
           for (const payload of deposits) {
             const charged = payload === one ? 1_600n : 700n
             const seen = yield* contract.state(payload.voucher.channelId)
             assert.strictEqual(seen.totalClaimed, charged)
-            yield* eventually(
-              Effect.map(gateway.read(payload), ({ mirror }) => BigInt(mirror.totalClaimed) === charged)
-            )
+            yield* eventually(gateway.read(payload), { is: ({ mirror }) => BigInt(mirror.totalClaimed) === charged })
           }
           // A sweep is no payment without a receipt.
           assert.notInclude(
@@ -133,7 +131,7 @@ describe("the settlers of payment channels whose authorizer is another one now",
             })
           )
           yield* fleet.start("payment-settler", configuration as typeof fleet.configuration)
-          yield* eventually(Effect.map(fleet.transfers, ([transfer]) => transfer === 700n))
+          yield* eventually(fleet.transfers, { is: ([transfer]) => transfer === 700n })
           assert.strictEqual((yield* contract.state(channelId)).totalClaimed, 700n)
         }),
       { roles: ["payment-verifier", "model-gateway"], settler: { ChannelClaimSeconds: 3_600 } }
@@ -161,23 +159,17 @@ describe("the settlers of payment channels", () => {
           const begun = yield* sendAs(chain, payer, "initiateWithdraw", [payload.channelConfig, 4_000n])
           assert.strictEqual(begun, "done")
 
-          yield* eventually(
-            Effect.map(
-              gateway.read(payload),
-              ({ mirror }) => mirror.totalClaimed === "40" && mirror.withdrawAmount === "4000"
-            )
-          )
+          yield* eventually(gateway.read(payload), {
+            is: ({ mirror }) => mirror.totalClaimed === "40" && mirror.withdrawAmount === "4000"
+          })
           yield* chain.advance(fleet.extra.withdrawDelay + 1)
           assert.strictEqual(yield* sendAs(chain, payer, "finalizeWithdraw", [payload.channelConfig]), "done")
-          yield* eventually(
-            Effect.map(
-              gateway.read(payload),
-              ({ mirror }) => mirror.balance === "1000" && mirror.withdrawRequestedAt === 0
-            )
-          )
-          yield* eventually(
-            Effect.map(fleet.metrics, (text) => /^payment_channel_units\{[^}]*sum="lost"[^}]*\} 0$/mu.test(text))
-          )
+          yield* eventually(gateway.read(payload), {
+            is: ({ mirror }) => mirror.balance === "1000" && mirror.withdrawRequestedAt === 0
+          })
+          yield* eventually(fleet.metrics, {
+            is: (text) => /^payment_channel_units\{[^}]*sum="lost"[^}]*\} 0$/mu.test(text)
+          })
         }),
       { settler: { ChannelClaimSeconds: 3_600 } }
     )
@@ -198,7 +190,7 @@ describe("the settlers of payment channels", () => {
           )
           yield* gateway.deposit(payload)
           yield* gateway.call(payload, "1000", "1000")
-          yield* eventually(Effect.map(gateway.read(payload), ({ mirror }) => mirror.totalClaimed === "1000"))
+          yield* eventually(gateway.read(payload), { is: ({ mirror }) => mirror.totalClaimed === "1000" })
         }),
       { settler: { ChannelClaimSeconds: 3_600, ChannelClaimUsd: 0.001 } }
     )
@@ -252,7 +244,7 @@ describe("the books of payment channels", () => {
           yield* gateway.deposit(payload)
           yield* gateway.call(payload, "1000", "700")
           yield* gateway.receipts(payload)
-          yield* eventually(Effect.map(fleet.receipts, ({ length }) => length === 1))
+          yield* eventually(fleet.receipts, { is: ({ length }) => length === 1 })
           const [receipt] = yield* fleet.receipts
           if (receipt === undefined) return assert.fail("no receipt")
           assert.strictEqual(receipt.channel, payload.voucher.channelId.toLowerCase())
@@ -269,7 +261,7 @@ describe("the books of payment channels", () => {
           const summed = Effect.map(Stream.runCollect(sums.scan("receipted.>")), (all) =>
             all.map(({ value }) => value.receipted).join(" ")
           )
-          yield* eventually(Effect.map(summed, (sum) => sum === "700"))
+          yield* eventually(summed, { is: (sum) => sum === "700" })
           assert.deepStrictEqual(yield* found, [])
 
           // A receipt that nothing was charged for.
@@ -277,16 +269,14 @@ describe("the books of payment channels", () => {
           const subject = subjects.receipts(forged.network, addressToken(forged.network, forged.payer))
           yield* publisher.publish(subject, receiptCodec, forged, { messageId: "forged" })
           const beyond = ["its receipts are 5 more than was charged", "5"]
-          yield* eventually(Effect.map(found, (all) => JSON.stringify(all) === JSON.stringify([[...beyond, null]])))
-          yield* eventually(
-            Effect.map(fleet.metrics, (text) => /^payment_channel_differences\{[^}]*\} 1$/mu.test(text))
-          )
+          yield* eventually(found, { is: (all) => JSON.stringify(all) === JSON.stringify([[...beyond, null]]) })
+          yield* eventually(fleet.metrics, { is: (text) => /^payment_channel_differences\{[^}]*\} 1$/mu.test(text) })
 
           yield* Scope.close(first, Exit.void)
           yield* fleet.start("payment-settler")
           yield* gateway.call(yield* fleet.refundVoucher(payer, payload, "1700"), "1000", "40")
           yield* gateway.receipts(payload)
-          yield* eventually(Effect.map(summed, (sum) => sum === "745"))
+          yield* eventually(summed, { is: (sum) => sum === "745" })
           assert.deepStrictEqual(yield* found, [[...beyond, null]])
 
           // As if the charge had been lost with an older backup, and is back; and then one without a receipt.
@@ -302,14 +292,12 @@ describe("the books of payment channels", () => {
             Effect.retry({ times: 10, while: ({ _tag }) => _tag === "RevisionConflict" })
           )
           yield* charge(5n)
-          yield* eventually(
-            Effect.map(found, (all) => JSON.stringify(all) === JSON.stringify([[...beyond, "resolved"]]))
-          )
+          yield* eventually(found, { is: (all) => JSON.stringify(all) === JSON.stringify([[...beyond, "resolved"]]) })
           yield* charge(7n)
           const missing = ["7 of what is charged has no receipt", "7", null]
-          yield* eventually(
-            Effect.map(found, (all) => all.some((each) => JSON.stringify(each) === JSON.stringify(missing)))
-          )
+          yield* eventually(found, {
+            is: (all) => all.some((each) => JSON.stringify(each) === JSON.stringify(missing))
+          })
         }),
       {
         roles: ["payment-verifier", "model-gateway"],
@@ -343,7 +331,7 @@ describe("the answer that a channel's record holds", () => {
           const answers = Effect.map(Stream.runCollect(records.scan(">")), (all) =>
             payers.map(({ address }) => all.find(isOf(address))?.value.ended?.answer)
           )
-          yield* eventually(Effect.map(answers, ([old]) => old === undefined))
+          yield* eventually(answers, { is: ([old]) => old === undefined })
           assert.deepStrictEqual(yield* answers, [undefined, "SGVsbG8="])
         }),
       {

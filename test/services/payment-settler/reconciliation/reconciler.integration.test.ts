@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { privateKeyToAccount } from "viem/accounts"
 import { StreamReader } from "#bus"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { ask, chat } from "../../../support/gateway.ts"
 import { quoteOf, signPayment } from "../../../support/payment-client.ts"
 import { busOf } from "../../../../dev/fixtures/payment-bus.ts"
@@ -40,7 +40,7 @@ const isCounted = (text: string, finding: string) =>
   new RegExp(`^payment_book_findings_total\\{.*finding="${finding}".*\\} [1-9]`, "mu").test(text)
 
 const finds = (fleet: PaymentFleet, finding: string) =>
-  eventually(Effect.map(fleet.metrics, (text) => isCounted(text, finding)))
+  eventually(fleet.metrics, { is: (text) => isCounted(text, finding) })
 
 describe("the reconciliation", () => {
   it.live("reports an unrequested transfer, and finds nothing else", () =>
@@ -64,14 +64,14 @@ describe("the reconciliation", () => {
       Effect.gen(function* () {
         const body = chat("hello")
         assert.strictEqual((yield* pay(fleet, body, yield* sign(fleet, body))).status, 200)
-        yield* eventually(Effect.map(fleet.receipts, (all) => all.length === 1))
+        yield* eventually(fleet.receipts, { is: (all) => all.length === 1 })
         const [before] = yield* fleet.receipts
         const bus = yield* busOf(fleet.server)
         yield* Effect.gen(function* () {
           const reader = yield* StreamReader
           yield* reader.remove("RECEIPTS", 1)
         }).pipe(Effect.provideContext(bus))
-        yield* eventually(Effect.map(fleet.receipts, (all) => all.length === 1))
+        yield* eventually(fleet.receipts, { is: (all) => all.length === 1 })
         const [after] = yield* fleet.receipts
         assert.strictEqual(after?.transaction, before?.transaction)
         assert.strictEqual(after?.claimKey, before?.claimKey)
@@ -79,7 +79,7 @@ describe("the reconciliation", () => {
         yield* balanced(fleet)
         const books = yield* Effect.provideContext(Effect.provide(Books, Books.layer), bus)
         const receiver = { Network: fleet.chain.network, PayTo: payTo }
-        yield* eventually(Effect.map(books.all(receiver), (kept) => kept.length === 1))
+        yield* eventually(books.all(receiver), { is: (kept) => kept.length === 1 })
         const [kept] = yield* books.all(receiver)
         assert.include(kept?.value, { kind: "ClaimWithoutReceipt" })
         assert.include(kept?.value.end, { how: "receipt-written", by: null })
@@ -110,7 +110,7 @@ describe("a payer who cancels the payment of a running stream", () => {
         yield* Effect.promise(async () => {
           while ((await reader?.read())?.done === false);
         })
-        yield* eventually(Effect.map(fleet.claimStates, (states) => states.includes("UNCOLLECTED")))
+        yield* eventually(fleet.claimStates, { is: (states) => states.includes("UNCOLLECTED") })
         const [receipt] = yield* fleet.receipts
         assert.strictEqual(receipt?.outcome, "uncollected")
 

@@ -7,7 +7,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createPublicClient, http } from "viem"
 import { baseSepolia } from "viem/chains"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { newPayer } from "../../../../dev/fixtures/evm/payments.ts"
 import { chat } from "../../../support/gateway.ts"
 import { codeOf, type Json } from "../../../support/console.ts"
@@ -37,7 +37,7 @@ const paidCall = Effect.fnUntraced(function* (fleet: RefundFleet, payer: Payer, 
     })
   )
   assert.strictEqual(response.status, 200)
-  yield* eventually(Effect.map(fleet.newestOf(payer.address), (sequence) => sequence > 0))
+  yield* eventually(fleet.newestOf(payer.address), { is: (sequence) => sequence > 0 })
   const sequence = yield* fleet.newestOf(payer.address)
   const { body } = yield* fleet.call(`GET /receipts/${sequence}`)
   return { sequence, charged: BigInt(String(body["amount"])) }

@@ -4,7 +4,7 @@ import { Configuration } from "#configuration"
 import { FacilitatorSettlements } from "../../../../services/payment-verifier/facilitator/settlements.ts"
 import type { Checked } from "../../../../services/payment-verifier/verifier.ts"
 import { jobsAway } from "../../../support/broker-away.ts"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { checkedPayment, testPayload, testRequirements } from "../../../support/payments.ts"
 import { jobs, onBus } from "../../../libs/payments/claims/claims-on-bus.ts"
 
@@ -24,7 +24,7 @@ describe("a payment that another server wants settled during a broker restart", 
           const settling = yield* Effect.forkChild(
             (yield* FacilitatorSettlements).settle({ x402Version: 2, ...payments }, checked)
           )
-          yield* eventually(Effect.map(jobs, ({ messages }) => messages === 1))
+          yield* eventually(jobs, { is: ({ messages }) => messages === 1 })
           const job = Result.getOrThrow(Option.getOrThrow((yield* jobs).first))
           assert.isNotNull(job.replyTo)
           assert.deepStrictEqual(yield* Fiber.join(settling), { _tag: "Pending", transaction: null })

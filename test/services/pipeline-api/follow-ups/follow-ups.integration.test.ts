@@ -4,7 +4,8 @@ import { Effect, Layer } from "effect"
 import { Actors } from "#actors"
 import type { WorkItemPage } from "#pipeline/api"
 import { release, workItem } from "#pipeline"
-import { busOn, eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
+import { busOn, natsServer } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import {
   type Call,
   caller,
@@ -40,12 +41,12 @@ describe("follow-ups on other entities", () => {
         const item = yield* createItem(call, { releaseId })
         assert.strictEqual(item.baseBranch, `release/${releaseId.slice(0, 8)}`)
         const outcome = Effect.map(linkedTo(call, releaseId), ([linked]) => linked?.outcome)
-        yield* eventually(Effect.map(outcome, (is) => is === "open"))
+        yield* eventually(outcome, { is: (is) => is === "open" })
         yield* call(`DELETE /workitems/${item.id}`)
-        yield* eventually(Effect.map(outcome, (is) => is === "cancelled"))
+        yield* eventually(outcome, { is: (is) => is === "cancelled" })
         yield* call(`POST /workitems/${item.id}/resume`)
-        yield* eventually(Effect.map(outcome, (is) => is === "open"))
-        yield* eventually(Effect.map(eventNames, (names) => names.includes("release.work_item_added")))
+        yield* eventually(outcome, { is: (is) => is === "open" })
+        yield* eventually(eventNames, { is: (names) => names.includes("release.work_item_added") })
       })
     )
   )
@@ -70,7 +71,7 @@ describe("follow-ups on other entities", () => {
           [act.kind, act.originCheckWorkItemId, act.workItem.title, act.instructions],
           ["follow-up", check.id, "Oil it", "With linseed."]
         )
-        yield* eventually(Effect.map(eventNames, (names) => names.includes("work_item.check_followup_enqueued")))
+        yield* eventually(eventNames, { is: (names) => names.includes("work_item.check_followup_enqueued") })
         yield* publishReport({
           kind: "recheck-completed",
           workItemId: act.workItem.id,
@@ -98,15 +99,14 @@ describe("follow-ups on other entities", () => {
         })
         yield* untilState(call, id, "Failed")
         const told = Effect.map(eventsTold, (events) => events.find(({ event }) => event === "agent.smoke_failed"))
-        yield* eventually(Effect.map(told, (event) => event !== undefined))
+        yield* eventually(told, { is: (event) => event !== undefined })
         assert.strictEqual((((yield* told) as Json)["workItem"] as Json)["id"], id)
         assert.include(yield* eventNames, "work_item.failed")
         yield* createItem(call, { agent: "owl" })
-        yield* eventually(
-          Effect.map(call("GET /agents"), ({ body }) =>
+        yield* eventually(call("GET /agents"), {
+          is: ({ body }) =>
             (body["items"] as ReadonlyArray<Json>).some(({ agent, state }) => agent === "owl" && state === "Benched")
-          )
-        )
+        })
       })
     )
   )
@@ -169,13 +169,10 @@ describe("follow-ups on other entities", () => {
       const look = Effect.gen(function* () {
         const call = yield* caller
         yield* setUpProject(call)
-        yield* eventually(
-          Effect.map(
-            linkedTo(call, releaseId),
-            (linked) => linked.filter(({ outcome }) => outcome === "cancelled").length === 30
-          )
-        )
-        yield* eventually(Effect.map(eventNames, (names) => names.length >= 61))
+        yield* eventually(linkedTo(call, releaseId), {
+          is: (linked) => linked.filter(({ outcome }) => outcome === "cancelled").length === 30
+        })
+        yield* eventually(eventNames, { is: (names) => names.length >= 61 })
         return yield* eventNames
       })
       // Two at once, and another one after: each event appears once.
@@ -217,7 +214,7 @@ describe("an item's whole lifecycle", () => {
           "work_item.upstream_pushing",
           "work_item.done"
         ]
-        yield* eventually(Effect.map(eventNames, (names) => names.length === wanted.length))
+        yield* eventually(eventNames, { is: (names) => names.length === wanted.length })
         assert.deepStrictEqual(yield* eventNames, wanted)
       })
     )

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
+import { natsServer } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import {
   caller,
   createItem,
@@ -22,9 +23,7 @@ describe("the API", () => {
         const ids: Array<string> = []
         for (let n = 0; n < 7; n++)
           ids.push((yield* createItem(plain, { title: `item ${n}`, externalId: `x${n % 2}` })).id)
-        yield* eventually(
-          Effect.map(plain("GET /workitems"), ({ body }) => (body["items"] as Array<unknown>).length === 7)
-        )
+        yield* eventually(plain("GET /workitems"), { is: ({ body }) => (body["items"] as Array<unknown>).length === 7 })
         const seen: Array<unknown> = []
         let cursor: unknown = null
         do {
@@ -64,7 +63,7 @@ describe("the API", () => {
           dispatchId,
           suggestions: [suggestion, suggestion]
         })
-        yield* eventually(Effect.map(plain(`GET /suggestions/${id}-2`), ({ status }) => status === 200))
+        yield* eventually(plain(`GET /suggestions/${id}-2`), { is: ({ status }) => status === 200 })
         const found = yield* call(`GET /suggestions/${id}-1`)
         assert.strictEqual(found.body["rationale"], "It creaks, and [github-token] is in the notes.")
         assert.strictEqual((yield* call(`GET /suggestions/${id}-3`)).status, 404)
@@ -102,8 +101,8 @@ describe("the API", () => {
           body: { reason: "tired", agentInstanceId: "o 1", expiresInSeconds: 60 }
         })
         assert.deepStrictEqual([agent.body["state"], agent.body["agentInstanceId"]], ["Paused", "o 1"])
-        yield* eventually(
-          Effect.map(call("GET /agents"), ({ body }) => {
+        yield* eventually(call("GET /agents"), {
+          is: ({ body }) => {
             const agents = body["items"] as ReadonlyArray<Json>
             return (
               JSON.stringify(agents.map(({ agent, agentInstanceId, state }) => [agent, agentInstanceId, state])) ===
@@ -114,8 +113,8 @@ describe("the API", () => {
                 ["wren", null, "Available"]
               ])
             )
-          })
-        )
+          }
+        })
         const release = yield* call("POST /releases", { body: { name: "Spring", projectId } })
         const id = String(release.body["id"])
         assert.strictEqual(release.body["sourceBranch"], `release/${id.slice(0, 8)}`)
@@ -126,12 +125,10 @@ describe("the API", () => {
         )
         const late = yield* call("POST /workitems", { body: { title: "late", projectId, releaseId: id } })
         assert.deepStrictEqual([late.status, detailsOf(late)["state"]], [409, "closed"])
-        yield* eventually(
-          Effect.map(call("GET /releases?state=closed"), ({ body }) => (body["items"] as Array<unknown>).length === 1)
-        )
-        yield* eventually(
-          Effect.map(call("GET /projects"), ({ body }) => (body["items"] as Array<unknown>).length === 1)
-        )
+        yield* eventually(call("GET /releases?state=closed"), {
+          is: ({ body }) => (body["items"] as Array<unknown>).length === 1
+        })
+        yield* eventually(call("GET /projects"), { is: ({ body }) => (body["items"] as Array<unknown>).length === 1 })
       })
     )
   )
@@ -148,7 +145,7 @@ describe("the API", () => {
         assert.strictEqual(away.status, 503)
         assert.isAtLeast(Number(away.headers.get("retry-after")), 1)
         yield* Effect.promise(() => server.start())
-        yield* eventually(Effect.map(call(`GET /workitems/${id}`), ({ status }) => status === 200))
+        yield* eventually(call(`GET /workitems/${id}`), { is: ({ status }) => status === 200 })
         const more = yield* Effect.repeat(call("POST /workitems", { body: { title: "more", projectId } }), {
           until: ({ status }) => status !== 503
         })

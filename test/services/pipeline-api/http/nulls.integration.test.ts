@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { pipelineDocuments } from "../../../../services/pipeline-api/documents.ts"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { createItem, eventsTold, type Json, setUpProject, withPipeline } from "../../../support/pipeline.ts"
 import { at } from "../../../support/openapi-answers.ts"
 
@@ -86,7 +86,7 @@ describe("null for an optional field", () => {
         const cancelled = Effect.map(eventsTold, (events) =>
           events.filter(({ event }) => event === "work_item.cancelled").map(({ details }) => details)
         )
-        yield* eventually(Effect.map(cancelled, (all) => all.length === 2))
+        yield* eventually(cancelled, { is: (all) => all.length === 2 })
         assert.deepStrictEqual(yield* cancelled, [null, { priorState: "Queued", reason: "asked", resolutionSha: null }])
       })
     )

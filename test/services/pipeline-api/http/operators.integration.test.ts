@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import {
   commandOver,
   createItem,
@@ -24,7 +24,7 @@ const token = "ghp_0123456789abcdefghij0123456789abcdef"
 const told = (name: string, count: number) =>
   Effect.gen(function* () {
     const found = Effect.map(eventsTold, (events) => events.filter(({ event }) => event === name))
-    yield* eventually(Effect.map(found, (events) => events.length >= count))
+    yield* eventually(found, { is: (events) => events.length >= count })
     const events = yield* found
     assert.lengthOf(events, count)
     return events.map(({ details }) => details as Json | null)
@@ -181,16 +181,16 @@ describe("an operator who resumes", () => {
         const [hold] = resumed.body["holds"] as ReadonlyArray<Json>
         assert.deepInclude(hold ?? {}, { reason: "30-day spend reached 100 % of the budget", pausedBy: null })
         // The lists are a moment behind.
-        yield* eventually(
-          Effect.map(pickUp({ waitMs: 0 }), (given) => {
+        yield* eventually(pickUp({ waitMs: 0 }), {
+          is: (given) => {
             assert.strictEqual(given._tag, "Nothing")
             return given._tag === "Nothing" && given.why === "project-paused"
-          })
-        )
+          }
+        })
         yield* spends(10)
         const runs = yield* call(`GET /projects/${projectId}`)
         assert.deepStrictEqual([runs.body["state"], runs.body["holds"]], ["Running", []])
-        yield* eventually(Effect.map(pickUp({ waitMs: 0 }), ({ _tag }) => _tag === "Dispatch"))
+        yield* eventually(pickUp({ waitMs: 0 }), { is: ({ _tag }) => _tag === "Dispatch" })
         const pauses = yield* told("project.queue_paused", 2)
         assert.deepStrictEqual(
           pauses.map((details) => [details?.["automatic"], causesOf(details ?? {})]),
@@ -224,7 +224,7 @@ describe("an operator who resumes", () => {
         const listed = Effect.map(call("GET /agents"), ({ body }) =>
           (body["items"] as ReadonlyArray<Json>).find(({ agent }) => agent === "owl")
         )
-        yield* eventually(Effect.map(listed, (owl) => owl?.["sequence"] === resumed.body["sequence"]))
+        yield* eventually(listed, { is: (owl) => owl?.["sequence"] === resumed.body["sequence"] })
         assert.deepStrictEqual((yield* listed)?.["holds"], resumed.body["holds"])
         const restored = yield* call("POST /agents/owl/restore")
         assert.deepStrictEqual([restored.body["state"], causesOf(restored.body)], ["QuotaExhausted", ["quota"]])

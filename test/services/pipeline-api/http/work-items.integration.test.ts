@@ -4,7 +4,8 @@ import { FetchHttpClient } from "effect/http"
 import { IdempotencyKey } from "#base/http"
 import { pipelineClient } from "#pipeline/api"
 import { HttpListener } from "#http"
-import { eventually, natsServer } from "../../../../dev/fixtures/bus.ts"
+import { natsServer } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { dispatched, eventNames, pipelineOn, publishReport, tokenFor } from "../../../support/pipeline.ts"
 
 /** As a customer's program uses it: typed, with exactly the declaration. */
@@ -45,8 +46,8 @@ describe("a work item", () => {
           commitSha: "abc1234",
           durationMs: 5
         })
-        yield* eventually(Effect.map(api.getWorkItem({ params: { id } }), (item) => item.state === "WorkComplete"))
-        yield* eventually(Effect.map(eventNames, (names) => names.length === 4))
+        yield* eventually(api.getWorkItem({ params: { id } }), { is: (item) => item.state === "WorkComplete" })
+        yield* eventually(eventNames, { is: (names) => names.length === 4 })
         assert.deepStrictEqual(yield* eventNames, [
           "work_item.working",
           "iteration.started",
@@ -69,9 +70,9 @@ describe("a work item", () => {
         assert.deepStrictEqual(yield* create, first)
         const cancelled = yield* api.cancelWorkItem({ params: { id: first.id }, query: {}, payload: undefined })
         assert.strictEqual(cancelled.state, "Cancelled")
-        yield* eventually(
-          Effect.map(api.listWorkItems({ query: { project: "gates" } }), ({ items }) => items[0]?.state === "Cancelled")
-        )
+        yield* eventually(api.listWorkItems({ query: { project: "gates" } }), {
+          is: ({ items }) => items[0]?.state === "Cancelled"
+        })
       })
     )
   )

@@ -2,7 +2,7 @@
 import { Effect, Stream } from "effect"
 import { StreamReader } from "#bus"
 import type { PickupQuestion } from "#pipeline/contract"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { type Call, createItem, metricsText, pickUp } from "../../../support/pipeline.ts"
 
 export const createMany = (call: Call, count: number, changes = {}) =>
@@ -12,12 +12,12 @@ export const createMany = (call: Call, count: number, changes = {}) =>
 
 /** Pickup knows of so many ready items. */
 export const listed = (count: number) =>
-  eventually(
-    Effect.map(metricsText, (text) => {
+  eventually(metricsText, {
+    is: (text) => {
       const gauges = text.split("\n").filter((line) => line.startsWith("pipeline_ready_items{"))
       return gauges.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" "))), 0) >= count
-    })
-  )
+    }
+  })
 
 /** Sequences of LOG at which an item was dispatched, and at which something was paused. */
 export const dispatchedAndPaused = Effect.gen(function* () {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { createItem, eventsTold, type Json, metricsText, pickUp, withPipeline } from "../../../support/pipeline.ts"
 
 const settings = { DiskGuard: { MinFreeBytes: 5_000, RetryAfterSeconds: 2 } }
@@ -11,7 +11,7 @@ const full = [
 const ask = (runner: string, disks = full) => pickUp({ runner, waitMs: 0, disks })
 
 const told = Effect.map(eventsTold, (events) => events.filter(({ event }) => event === "disk.deferred"))
-const isListed = eventually(Effect.map(metricsText, (text) => /^pipeline_ready_items\{.*\} 1$/mu.test(text)))
+const isListed = eventually(metricsText, { is: (text) => /^pipeline_ready_items\{.*\} 1$/mu.test(text) })
 const timeOf = (event: Json | undefined) => Date.parse(String(event?.["occurredAt"]))
 
 describe("a launch that is refused for lack of disk space", () => {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber } from "effect"
 import type { PickupNothing, PickupQuestion } from "#pipeline/contract"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import {
   type Call,
   createItem,
@@ -78,7 +78,7 @@ describe("pickup", () => {
           assert.isBelow(dispatches.length, 120)
           yield* call(`POST ${what}/resume`)
           // A request that collides with others is told to ask again.
-          yield* eventually(Effect.map(pickUp({ waitMs: 0 }), ({ _tag }) => _tag === "Dispatch"))
+          yield* eventually(pickUp({ waitMs: 0 }), { is: ({ _tag }) => _tag === "Dispatch" })
         })
       )
     )
@@ -94,7 +94,7 @@ describe("pickup", () => {
         assert.strictEqual(given.filter(({ _tag }) => _tag === "Dispatch").length, 2)
         const refused = given.find(({ _tag }) => _tag === "Nothing")
         assert.strictEqual(refused?._tag === "Nothing" && refused.why, "budget")
-        yield* eventually(Effect.map(eventNames, (names) => names.includes("budget.deferred")))
+        yield* eventually(eventNames, { is: (names) => names.includes("budget.deferred") })
       })
     )
   )
@@ -174,7 +174,7 @@ describe("pickup", () => {
           assert.isAtLeast(performance.now() - began, 2_490)
 
           const waiting = yield* Effect.forkChild(pickUp({ waitMs: 9_000 }), { startImmediately: true })
-          yield* eventually(Effect.map(metricsText, (text) => /^pipeline_pickup_waiters\S* 1$/mu.test(text)))
+          yield* eventually(metricsText, { is: (text) => /^pipeline_pickup_waiters\S* 1$/mu.test(text) })
           const resumed = performance.now()
           yield* call(`POST ${what}/resume`)
           const given = yield* Fiber.join(waiting)
@@ -229,7 +229,7 @@ describe("pickup", () => {
           resetAtMs: (yield* Clock.currentTimeMillis) + 60_000
         }
         yield* publishReport({ ...hit, dispatchId: first.dispatchId })
-        yield* eventually(Effect.map(eventNames, (names) => names.includes("agent.fallback")))
+        yield* eventually(eventNames, { is: (names) => names.includes("agent.fallback") })
         const held = yield* pickUp({ agent: "owl", waitMs: 500 })
         assert.strictEqual(held._tag, "Nothing")
         const second = yield* dispatched({ agent: "wren" })

@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer } from "effect"
 import { Publisher, StreamReader } from "#bus"
-import { eventually, busOn, natsServer } from "../../../../dev/fixtures/bus.ts"
+import { busOn, natsServer } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import {
   caller,
   commandOver,
@@ -22,8 +23,8 @@ import {
 } from "../../../support/pipeline.ts"
 
 const counted = (kind: string, outcome: string, count: number) =>
-  eventually(
-    Effect.map(metricsText, (text) =>
+  eventually(metricsText, {
+    is: (text) =>
       text
         .split("\n")
         .some(
@@ -33,8 +34,7 @@ const counted = (kind: string, outcome: string, count: number) =>
             line.includes(`outcome="${outcome}"`) &&
             line.endsWith(` ${count}`)
         )
-    )
-  )
+  })
 
 describe("a report", () => {
   it.live("changes nothing when it is repeated, late, or about something unknown", () =>
@@ -60,7 +60,7 @@ describe("a report", () => {
         yield* counted("iteration-ended", "unknown", 1)
         const item = yield* itemNow(call, id)
         assert.strictEqual(item.state, "WorkComplete")
-        yield* eventually(Effect.map((yield* StreamReader).bounds("REPORTS"), ({ messages }) => messages === 0))
+        yield* eventually((yield* StreamReader).bounds("REPORTS"), { is: ({ messages }) => messages === 0 })
         assert.strictEqual((yield* eventNames).filter((name) => name === "iteration.completed").length, 1)
       })
     )
@@ -102,7 +102,7 @@ describe("a report", () => {
         yield* reportSuccess(given)
         yield* untilState(call, id, "WorkComplete")
         const reader = yield* StreamReader
-        yield* eventually(Effect.map(reader.bounds("REJECTED"), ({ messages }) => messages === 2))
+        yield* eventually(reader.bounds("REJECTED"), { is: ({ messages }) => messages === 2 })
       })
     )
   )
@@ -143,7 +143,7 @@ describe("a report", () => {
             .filter(({ event }) => event === "work_item.suggestion")
             .map(({ details }) => (details as Json)["title"])
         )
-        yield* eventually(Effect.map(told, (titles) => titles.length === reports))
+        yield* eventually(told, { is: (titles) => titles.length === reports })
         assert.deepStrictEqual(
           yield* told,
           Array.from({ length: reports }, (_, index) => `suggestion ${index + 1}`)
@@ -198,7 +198,7 @@ describe("a report", () => {
           "sandbox.leak_dispose_failed",
           "upstream.pr_stale_base"
         ]
-        yield* eventually(Effect.map(eventNames, (names) => wanted.every((name) => names.includes(name))))
+        yield* eventually(eventNames, { is: (names) => wanted.every((name) => names.includes(name)) })
         const events = yield* eventsTold
         const of = (name: string) => events.find(({ event }) => event === name) ?? {}
         assert.strictEqual(((of("agent.smoke_failed") as Json)["workItem"] as Json)["id"], id)

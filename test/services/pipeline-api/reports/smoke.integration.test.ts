@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import {
   type Call,
   createItem,
@@ -33,11 +33,10 @@ const tested = (fields: Json) =>
 
 const told = (event: string) => Effect.map(eventsTold, (events) => events.filter((one) => one.event === event))
 const isBenched = (call: Call) =>
-  eventually(
-    Effect.map(call("GET /agents"), ({ body }) =>
+  eventually(call("GET /agents"), {
+    is: ({ body }) =>
       (body["items"] as ReadonlyArray<Json>).some(({ agent, state }) => agent === "owl" && state === "Benched")
-    )
-  )
+  })
 
 const given = Effect.fnUntraced(function* (call: Call) {
   const { id } = yield* createItem(call, { agent: "owl" })
@@ -57,7 +56,7 @@ describe("a test of an agent's credentials", () => {
           lastError: "the agent is not authorised: auth"
         })
         for (const event of ["agent.smoke_failed", "work_item.failed"]) {
-          yield* eventually(Effect.map(told(event), (events) => events.length === 1))
+          yield* eventually(told(event), { is: (events) => events.length === 1 })
           const [envelope] = yield* told(event)
           const of = (key: string) => (envelope?.[key] as Json | null | undefined)?.["id"]
           assert.deepStrictEqual([of("workItem"), of("project")], [id, "gates"], event)
@@ -76,7 +75,7 @@ describe("a test of an agent's credentials", () => {
         yield* tested({ workItemId: id, category: "Transient", reason: "503 of the provider" })
         yield* isBenched(call)
         assert.strictEqual((yield* itemNow(call, id)).state, "Working")
-        yield* eventually(Effect.map(told("agent.smoke_failed"), (events) => events.length === 1))
+        yield* eventually(told("agent.smoke_failed"), { is: (events) => events.length === 1 })
         assert.deepInclude((yield* told("agent.smoke_failed"))[0]?.["details"], {
           agentKind: "owl",
           reason: "503 of the provider",
@@ -91,7 +90,7 @@ describe("a test of an agent's credentials", () => {
       Effect.gen(function* () {
         const id = yield* given(call)
         yield* tested({ cause: "probe", workItemId: id, epoch: "e1" })
-        yield* eventually(Effect.map(told("agent.smoke_failed"), (events) => events.length === 1))
+        yield* eventually(told("agent.smoke_failed"), { is: (events) => events.length === 1 })
         const [envelope] = yield* told("agent.smoke_failed")
         assert.deepStrictEqual([envelope?.["workItem"], envelope?.["project"]], [null, null])
         assert.strictEqual((yield* itemNow(call, id)).state, "Working")

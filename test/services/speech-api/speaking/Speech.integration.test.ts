@@ -10,7 +10,8 @@ import { speechSynthesizer } from "#speech-synthesizer"
 import { Speech } from "../../../../services/speech-api/speaking/Speech.ts"
 import { SpeechAdmission } from "../../../../services/speech-api/speaking/SpeechAdmission.ts"
 import { SpeechSessions } from "../../../../services/speech-api/speaking/SpeechSessions.ts"
-import { busOn, eventually, withBus } from "../../../../dev/fixtures/bus.ts"
+import { busOn, withBus } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { dialogue, planned, stream } from "./planned-orders.ts"
 
 // A busy machine is slow; refusals for that are not under test.
@@ -97,9 +98,9 @@ describe("speech through all three roles", () => {
         )
         assert.strictEqual((yield* SpeechSessions).active(), 0)
         const metrics = yield* Metrics
-        yield* eventually(
-          Effect.map(metrics.text, (text) => /^speech_sessions_total\{.*outcome="cancelled".*\} 1$/mu.test(text))
-        )
+        yield* eventually(metrics.text, {
+          is: (text) => /^speech_sessions_total\{.*outcome="cancelled".*\} 1$/mu.test(text)
+        })
       }).pipe(Effect.provide(roles))
     )
   )
@@ -122,7 +123,7 @@ describe("speech through all three roles", () => {
           const pcmBytes = spoken.durationMs() * 48
           assert.isAbove(pcmBytes, 1_000_000)
           // The last frames may still be on their way to this listener.
-          yield* eventually(Effect.sync(() => Math.round(bytes / pcmBytes) >= crossings))
+          yield* eventually(() => Math.round(bytes / pcmBytes), { is: (seen) => seen >= crossings })
           yield* Effect.promise(() => connection.flush())
           assert.strictEqual(Math.round(bytes / pcmBytes), crossings)
         }).pipe(Effect.provide(rolesWith(Mailbox.layer.pipe(Layer.provide(Layer.succeedContext(transport))))))

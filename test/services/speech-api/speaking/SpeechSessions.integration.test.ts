@@ -8,7 +8,8 @@ import { Drain } from "#runtime"
 import { speechSequencer } from "#speech-sequencer"
 import type { SessionPace } from "../../../../services/speech-api/speaking/session-progress.ts"
 import { SpeechSessions } from "../../../../services/speech-api/speaking/SpeechSessions.ts"
-import { eventually, withBus } from "../../../../dev/fixtures/bus.ts"
+import { withBus } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { watchProcessorShare } from "../../../support/processor-share.ts"
 import { planned } from "./planned-orders.ts"
 
@@ -97,7 +98,7 @@ describe("a session beside a sequencer of the same process", () => {
       Effect.gen(function* () {
         const asked = yield* overheard
         yield* Effect.forkScoped(open({ forMs: 30_000, mustBegin: never }))
-        yield* eventually(Effect.map(asked, (times) => times > 0))
+        yield* eventually(asked, { is: (times) => times > 0 })
       })
     ).pipe(Effect.provide(localTransport))
   )

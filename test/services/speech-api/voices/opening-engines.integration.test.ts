@@ -8,7 +8,8 @@ import { Environment } from "#runtime"
 import { planSpeech } from "../../../../services/speech-api/speaking/plan.ts"
 import { ClonedVoices } from "../../../../services/speech-api/voices/ClonedVoices.ts"
 import { toldEngines, voicesFor, voicesOnceOpened } from "../../../../services/speech-api/voices/speakable.ts"
-import { eventually, withBus } from "../../../../dev/fixtures/bus.ts"
+import { withBus } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 
 const turns = [{ voice_id: "selma", input: "Hello." }]
 const engines = (state: EngineState["state"]): SynthesizerEngines => ({ engines: { flite: { state } } })
@@ -44,7 +45,7 @@ describe("a voice whose engine is being opened", () => {
 
         const waiting = yield* Effect.forkScoped(planned)
         yield* bucket.update("first", engines("ready"), revision, 60_000)
-        yield* eventually(Effect.map(isOpening, (still) => !still))
+        yield* eventually(isOpening, { is: (still) => !still })
         assert.isTrue(Result.isSuccess(yield* planned))
         yield* Fiber.join(waiting)
       }).pipe(Effect.scoped, Effect.provide(services))

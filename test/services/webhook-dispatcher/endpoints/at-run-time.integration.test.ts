@@ -5,7 +5,7 @@ import { Webhook } from "standardwebhooks"
 import { signBody, WebhookEndpoints } from "#webhooks"
 import { Configuration } from "#configuration"
 import { Metrics } from "#runtime"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { whileDispatching } from "../../../support/dispatcher.ts"
 import {
   abandonments,
@@ -52,12 +52,10 @@ describe("an endpoint made at run time", () => {
                   { length: last - made.startsAfter },
                   (_, index) => made.startsAfter + 1 + index
                 )
-                yield* eventually(
-                  Effect.sync(() => {
-                    const got = new Set(sequencesTo(receiver, "/made"))
-                    return wanted.every((sequence) => got.has(sequence))
-                  })
-                )
+                yield* eventually(() => {
+                  const got = new Set(sequencesTo(receiver, "/made"))
+                  return wanted.every((sequence) => got.has(sequence))
+                })
                 yield* arrived(receiver, "/file", last)
                 const sequences = sequencesTo(receiver, "/made")
                 assert.isAtMost(made.startsAfter, atAnswer)
@@ -97,11 +95,9 @@ describe("an endpoint made at run time", () => {
                 yield* steady.after(100)
                 yield* steady.stop
                 assert.strictEqual(requestsTo(receiver, "/goes").length, sent)
-                yield* eventually(
-                  Effect.map(stream("DELIVERIES"), (all) =>
-                    all.every(({ subject }) => !subject.startsWith("deliveries.due"))
-                  )
-                )
+                yield* eventually(stream("DELIVERIES"), {
+                  is: (all) => all.every(({ subject }) => !subject.startsWith("deliveries.due"))
+                })
                 const reasons = yield* abandonments
                 assert.isAbove(reasons.length, 0)
                 for (const { reason } of reasons) assert.strictEqual(reason, "the endpoint was removed")
@@ -112,7 +108,7 @@ describe("an endpoint made at run time", () => {
                   )
                 const gauges =
                   /^webhook_(?:in_flight|backlog|oldest_due|parked_events|circuit|endpoint_paused|backoff_current)/u
-                yield* eventually(Effect.map(seriesOf("goes"), (lines) => !lines.some((line) => gauges.test(line))))
+                yield* eventually(seriesOf("goes"), { is: (lines) => !lines.some((line) => gauges.test(line)) })
                 // Its counts stay until they were read; every answered attempt is among them.
                 const answered = (yield* seriesOf("goes")).filter((line) => /attempts_total.*"[25]xx"/u.test(line))
                 const sum = answered.reduce((all, line) => all + Number(line.split(" ").at(-1)), 0)
@@ -127,7 +123,7 @@ describe("an endpoint made at run time", () => {
                 receiver.answer("/goes", () => 204)
                 const back = yield* at.create({ settings, by })
                 const first = yield* publish("work_item.done")
-                yield* eventually(Effect.sync(() => sequencesTo(receiver, "/goes").at(-1) === first))
+                yield* eventually(() => sequencesTo(receiver, "/goes").at(-1), { is: first })
                 assert.isAtLeast(first, back.startsAfter + 1)
               })
             )
@@ -226,14 +222,14 @@ describe("an endpoint made at run time", () => {
                 requestsTo(receiver, "/a").filter(
                   ({ headers }) => headers["x-service-signature-previous"] !== undefined
                 )
-              yield* eventually(Effect.sync(() => both().length > 20))
+              yield* eventually(() => both().length, { is: (length) => length > 20 })
               // As the dispatcher says it, and signs it; a busy receiver hears of it later.
               const signedAtMs = (headers: IncomingHttpHeaders) => Number(headers["webhook-timestamp"]) * 1_000
               const isOver = () => {
                 const newest = requestsTo(receiver, "/a").at(-1)
                 return newest !== undefined && signedAtMs(newest.headers) > (rotated.previousSecretUntilMs ?? 0)
               }
-              yield* eventually(Effect.sync(isOver))
+              yield* eventually(isOver)
               yield* steady.stop
               const signs = (secret: string, body: string, header: unknown) =>
                 signBody(secret, utf8.encode(body)) === header
@@ -256,7 +252,7 @@ describe("an endpoint made at run time", () => {
                 assert.strictEqual(verifies.length, previous === undefined ? 1 : 2)
               }
               // The old one is gone by itself, from the bucket too.
-              yield* eventually(Effect.map(at.get("a"), (shown) => shown.previousSecretUntilMs === null))
+              yield* eventually(at.get("a"), { is: (shown) => shown.previousSecretUntilMs === null })
             })
           )
         )

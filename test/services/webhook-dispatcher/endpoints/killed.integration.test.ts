@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { Configuration } from "#configuration"
 import { presenceMs, signBody, WebhookEndpoints } from "#webhooks"
-import { busOn, eventually } from "../../../../dev/fixtures/bus.ts"
+import { busOn } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import type { TestNatsServer } from "../../../../dev/fixtures/nats-server.ts"
 import { watchProcessorShare } from "../../../support/processor-share.ts"
 import { startRoleProcess } from "../../../support/role-process.ts"
@@ -40,12 +41,10 @@ describe("with two dispatchers of which one is killed", () => {
           yield* steady.after(100)
           const last = yield* steady.stop
           const wanted = Array.from({ length: last - made.startsAfter }, (_, index) => made.startsAfter + 1 + index)
-          yield* eventually(
-            Effect.sync(() => {
-              const got = new Set(sequencesTo(receiver, "/made"))
-              return wanted.every((sequence) => got.has(sequence))
-            })
-          )
+          yield* eventually(() => {
+            const got = new Set(sequencesTo(receiver, "/made"))
+            return wanted.every((sequence) => got.has(sequence))
+          })
           assert.strictEqual(Math.min(...sequencesTo(receiver, "/made")), made.startsAfter + 1)
         })
       )
@@ -64,7 +63,7 @@ describe("with two dispatchers of which one is killed", () => {
           const settings = { Name: "goes", Url: receiver.url("/goes"), InitialBackoffSeconds: 0.2 }
           yield* at.create({ settings, by })
           const steady = yield* steadily()
-          yield* eventually(Effect.sync(() => requestsTo(receiver, "/goes").length > 50))
+          yield* eventually(() => requestsTo(receiver, "/goes").length, { is: (length) => length > 50 })
           yield* one.kill("SIGKILL")
           const share = watchProcessorShare()
           const startedAt = performance.now()
@@ -94,13 +93,13 @@ describe("with two dispatchers of which one is killed", () => {
           const secrets = ["old-secret-of-sixteen", "new-secret-of-sixteen"] as const
           yield* at.create({ settings: { Name: "a", Url: receiver.url("/a") }, secret: secrets[0], by })
           const steady = yield* steadily()
-          yield* eventually(Effect.sync(() => requestsTo(receiver, "/a").length > 50))
+          yield* eventually(() => requestsTo(receiver, "/a").length, { is: (length) => length > 50 })
           const rotating = yield* Effect.forkScoped(at.rotate({ name: "a", secret: secrets[1], overlapMs: 60_000, by }))
           yield* one.kill("SIGKILL")
           yield* Fiber.join(rotating)
           yield* steady.after(100)
           const last = yield* steady.stop
-          yield* eventually(Effect.sync(() => sequencesTo(receiver, "/a").includes(last)))
+          yield* eventually(() => sequencesTo(receiver, "/a").includes(last))
           const byNew = requestsTo(receiver, "/a").filter(({ headers, body }) => {
             const [old, fresh] = secrets.map((secret) => signBody(secret, utf8.encode(body)))
             const signature = headers["x-service-signature"]
@@ -127,7 +126,7 @@ describe("a dispatcher that stands still while an endpoint is removed", () => {
             yield* at.create({ settings: { Name: name, Url: receiver.url(`/${name}`), Concurrency: 64 }, by })
           }
           const steady = yield* steadily()
-          yield* eventually(Effect.sync(() => requestsTo(receiver, "/goes").length > 50))
+          yield* eventually(() => requestsTo(receiver, "/goes").length, { is: (length) => length > 50 })
           yield* still.kill("SIGSTOP")
           assert.isTrue(yield* at.remove({ name: "goes", by }))
           yield* receiver.upToDate
@@ -136,7 +135,7 @@ describe("a dispatcher that stands still while an endpoint is removed", () => {
           const newest = yield* publish("work_item.done")
           yield* steady.after(100)
           yield* steady.stop
-          yield* eventually(Effect.sync(() => sequencesTo(receiver, "/stays").includes(newest)))
+          yield* eventually(() => sequencesTo(receiver, "/stays").includes(newest))
           assert.strictEqual(requestsTo(receiver, "/goes").length, sent)
         })
       )
@@ -155,7 +154,7 @@ describe("a dispatcher that stands still while an endpoint is removed", () => {
             at.create({ settings: { Name: "goes", Url: receiver.url(path), Concurrency: 64 }, by })
           yield* make("/former")
           const steady = yield* steadily()
-          yield* eventually(Effect.sync(() => requestsTo(receiver, "/former").length > 50))
+          yield* eventually(() => requestsTo(receiver, "/former").length, { is: (length) => length > 50 })
           yield* still.kill("SIGSTOP")
           yield* startRoleProcess(server, "webhook-dispatcher")
           assert.isTrue(yield* at.remove({ name: "goes", by }))
@@ -167,7 +166,7 @@ describe("a dispatcher that stands still while an endpoint is removed", () => {
           yield* steady.after(300)
           yield* steady.stop
           const newest = yield* publish("work_item.done")
-          yield* eventually(Effect.sync(() => sequencesTo(receiver, "/again").includes(newest)))
+          yield* eventually(() => sequencesTo(receiver, "/again").includes(newest))
           assert.deepStrictEqual(
             sequencesTo(receiver, "/again").filter((sequence) => sequence <= startsAfter),
             []

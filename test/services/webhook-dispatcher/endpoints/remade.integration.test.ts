@@ -5,7 +5,7 @@ import { endpointIdOf } from "#webhooks/contract"
 import { subjects } from "#base"
 import { Configuration } from "#configuration"
 import { deliveryHeaders, dueSubject, readAbandoned, redrive, WebhookEndpoints } from "#webhooks"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { whileDispatching } from "../../../support/dispatcher.ts"
 import { abandoned, abandonments, arrived, publish, sequencesTo, setUp, stream } from "../../../support/webhooks.ts"
 
@@ -14,7 +14,7 @@ const operator = WebhookEndpoints.layer({}).pipe(Layer.provide(Configuration.lay
 
 /** What waits for a receiver that hangs is put away when its endpoint is removed. */
 const putAway = Effect.gen(function* () {
-  yield* eventually(Effect.map(stream("ABANDONED"), (all) => all.length > 0))
+  yield* eventually(stream("ABANDONED"), { is: (all) => all.length > 0 })
   const [found] = (yield* stream("ABANDONED")).flatMap((message) => Option.toArray(readAbandoned(message)))
   return found?.due ?? assert.fail("one was put away")
 })
@@ -42,12 +42,9 @@ describe("an endpoint that was removed and made again under its name", () => {
           })
           const second = yield* publish("work_item.done")
           yield* arrived(receiver, "/second", 1)
-          yield* eventually(
-            Effect.map(
-              (yield* StreamReader).countBySubject("DELIVERIES", subjects.deliveries(0).dueAll),
-              (due) => Object.keys(due).length === 0
-            )
-          )
+          yield* eventually((yield* StreamReader).countBySubject("DELIVERIES", subjects.deliveries(0).dueAll), {
+            is: (due) => Object.keys(due).length === 0
+          })
           assert.deepStrictEqual(sequencesTo(receiver, "/second"), [second])
           for (const { reason } of yield* abandonments) assert.strictEqual(reason, "the endpoint was removed")
           // Who sends it again means the endpoint that is there.

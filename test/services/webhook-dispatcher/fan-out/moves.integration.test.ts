@@ -5,8 +5,8 @@ import { deliveryLaneOf, endpointIdOf } from "#webhooks/contract"
 import { subjects } from "#base"
 import { type FanOutCursor, fanOutRecordCodec, readFanOutCursor, rosterCodec } from "#webhooks"
 import { homeOf } from "../../../../services/webhook-dispatcher/lane-cursors.ts"
-import { busOn, eventually } from "../../../../dev/fixtures/bus.ts"
-import { hangsAfterMs } from "../../../../dev/fixtures/next-look.ts"
+import { busOn } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { whileDispatching } from "../../../support/dispatcher.ts"
 import { arrived, publish, setUp } from "../../../support/webhooks.ts"
 
@@ -76,7 +76,7 @@ describe("an endpoint that moves to another lane", () => {
               { endpoints, delivery: { Lanes: count } },
               Effect.gen(function* () {
                 yield* publish("work_item.merged")
-                yield* eventually(isSettledAt(count), hangsAfterMs)
+                yield* eventually(isSettledAt(count))
               })
             )
           yield* settle(from)

@@ -4,6 +4,7 @@ import { hexOf } from "../../../../../libs/payments/chains/evm/encoding.ts"
 import { later } from "../../../../support/clock.ts"
 import { goodPayment, type EvmFixture, startEvmFixture } from "../../../../../dev/fixtures/evm/fixture.ts"
 import { answered, rejected, startFaultyNode } from "./faulty-node.ts"
+import { eventually } from "../../../../../dev/fixtures/eventually.ts"
 
 describe("settling on a chain that makes a block only on request", () => {
   let fixture: EvmFixture
@@ -40,9 +41,7 @@ describe("settling on a chain that makes a block only on request", () => {
     const settled = await fixture.run(
       Effect.gen(function* () {
         const broadcasting = yield* Effect.forkChild(patient.broadcast(prepared, good))
-        yield* Effect.repeat(fixture.chain.rpc("evm_mine", []).pipe(Effect.delay("20 millis")), {
-          until: () => broadcasting.pollUnsafe() !== undefined
-        })
+        yield* eventually(fixture.chain.rpc("evm_mine", []), { is: () => broadcasting.pollUnsafe() !== undefined })
         return yield* Fiber.join(broadcasting)
       })
     )
@@ -115,12 +114,9 @@ describe("settling on a chain that makes a block only on request", () => {
     const settled = await fixture.run(
       Effect.gen(function* () {
         const broadcasting = yield* Effect.forkChild(patient.broadcast(prepared, good))
-        const isWithNode = Effect.delay(fixture.scheme.node.isWaiting(prepared.transaction), "10 millis")
-        yield* Effect.repeat(isWithNode, { until: (is) => is, times: 500 })
+        yield* eventually(fixture.scheme.node.isWaiting(prepared.transaction))
         yield* fixture.chain.rpc("anvil_dropTransaction", [prepared.transaction])
-        yield* Effect.repeat(fixture.chain.rpc("evm_mine", []).pipe(Effect.delay("20 millis")), {
-          until: () => broadcasting.pollUnsafe() !== undefined
-        })
+        yield* eventually(fixture.chain.rpc("evm_mine", []), { is: () => broadcasting.pollUnsafe() !== undefined })
         return yield* Fiber.join(broadcasting)
       })
     )
@@ -167,8 +163,8 @@ describe("settling on a chain that makes a block only on request", () => {
           const isWithNode = fixture.scheme.node.isWaiting(prepared.transaction)
           yield* Effect.repeat(Effect.delay(isWithNode, "10 millis"), { until: (is) => is, times: 500 })
         }
-        yield* Effect.repeat(fixture.chain.rpc("evm_mine", []).pipe(Effect.delay("20 millis")), {
-          until: () => settling.every((one) => one.pollUnsafe() !== undefined)
+        yield* eventually(fixture.chain.rpc("evm_mine", []), {
+          is: () => settling.every((one) => one.pollUnsafe() !== undefined)
         })
         return yield* Effect.forEach(settling, (one) => Fiber.join(one))
       })
@@ -193,9 +189,7 @@ describe("settling on a chain that makes a block only on request", () => {
       Effect.gen(function* () {
         const settling = yield* Effect.forkChild(patient.broadcast(behind, payments[1]))
         const filled = yield* later(5_000)(account.heal)
-        yield* Effect.repeat(fixture.chain.rpc("evm_mine", []).pipe(Effect.delay("20 millis")), {
-          until: () => settling.pollUnsafe() !== undefined
-        })
+        yield* eventually(fixture.chain.rpc("evm_mine", []), { is: () => settling.pollUnsafe() !== undefined })
         return { filled, settled: yield* Fiber.join(settling) }
       })
     )

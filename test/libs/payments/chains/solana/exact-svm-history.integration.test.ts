@@ -3,6 +3,7 @@ import { Clock, Effect, Stream } from "effect"
 import { codeOf, inScope, live, scene } from "./fixture.ts"
 import { base64Of, memo, signerOf, tokenAccountOf, transfer, wireOf } from "./transactions.ts"
 import { amount } from "./vectors.ts"
+import { eventually } from "../../../../../dev/fixtures/eventually.ts"
 
 describe("a look-up on the Solana chain", () => {
   live("distinguishes unused, finally ended and undecided payments", () =>
@@ -23,11 +24,11 @@ describe("a look-up on the Solana chain", () => {
       const { pay, scheme } = yield* scene({}, { slotMs: 200, blockhashSlots: 10, finalitySlots: 8 })
       const old = pay({}, (yield* Clock.currentTimeMillis) - 100_000)
       const seen: Array<string> = []
-      while (!seen.includes("Expired")) {
-        const { _tag } = yield* scheme.look(old, null)
+      const looked = Effect.map(scheme.look(old, null), ({ _tag }) => {
         if (seen.at(-1) !== _tag) seen.push(_tag)
-        yield* Effect.sleep(10)
-      }
+        return _tag
+      })
+      yield* eventually(looked, { is: "Expired" })
 
       assert.deepStrictEqual(seen, ["Unused", "Undecided", "Expired"])
     }).pipe(inScope)

@@ -1,6 +1,6 @@
 import { assert, describe } from "@effect/vitest"
 import { Effect, Fiber, Result } from "effect"
-import { eventually } from "../../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../../dev/fixtures/eventually.ts"
 import { codeOf, inScope, live, openScheme, scene } from "./fixture.ts"
 import { amount } from "./vectors.ts"
 
@@ -113,7 +113,7 @@ describe("settling on Solana", () => {
       chain.switches.hidesStatuses = true
       const asked = () => chain.calls.get("getSignatureStatuses") ?? 0
       const fiber = yield* Effect.forkChild(settle(pay()))
-      yield* eventually(Effect.sync(() => asked() >= 3))
+      yield* eventually(() => asked(), { is: (seen) => seen >= 3 })
       yield* Fiber.interrupt(fiber)
       // One request may have been under way; a live settler asks every ten milliseconds.
       let before = -1

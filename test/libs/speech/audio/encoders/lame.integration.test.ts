@@ -6,6 +6,7 @@ import { Context, Effect, Latch, Layer, Stream } from "effect"
 import { audioFormats, Encoders, ffmpegPoolDefaults, formatNamed } from "#speech/audio"
 import { Metrics } from "#runtime"
 import type { FromLame, ToLame } from "../../../../../libs/speech/audio/encoders/lame-program.ts"
+import { eventually } from "../../../../../dev/fixtures/eventually.ts"
 
 const audio = (lameProcessesMax: number, lameSilenceMsMax = ffmpegPoolDefaults.lameSilenceMsMax) =>
   Encoders.layer({ ...ffmpegPoolDefaults, lameProcessesMax, lameSilenceMsMax }).pipe(Layer.provide(Metrics.layerTest))
@@ -29,12 +30,6 @@ const lameProcesses = () =>
     .map(([pid]) => Number(pid))
 
 const isProgram = (words: ReadonlyArray<string>) => words.some((word) => word.endsWith("lame-program.ts"))
-
-const eventually = (check: () => boolean) =>
-  Effect.gen(function* () {
-    for (let tries = 0; tries < 500 && !check(); tries++) yield* Effect.sleep("20 millis")
-    assert.isTrue(check())
-  })
 
 const second = sound.subarray(0, 24_000)
 const endless = Stream.fromEffectRepeat(Effect.succeed(second))
@@ -82,7 +77,7 @@ describe("mp3 encoders that share a process", () => {
         for (const other of others) assert.isTrue(other.equals(first))
         assert.isAtMost(lameProcesses().length, 2)
       }).pipe(Effect.provide(audio(4)))
-      yield* eventually(() => lameProcesses().length === 0)
+      yield* eventually(() => lameProcesses().length, { is: 0 })
     })
   )
 
@@ -97,12 +92,12 @@ describe("mp3 encoders that share a process", () => {
       const each = (whose: typeof listener) => Effect.forkScoped(Stream.runDrain(encode(format, slow, whose)))
       yield* Effect.forEach(Array.from({ length: 16 }), () => each(listener))
       yield* each(awaiting)
-      yield* eventually(() => lameProcesses().length === 1)
+      yield* eventually(() => lameProcesses().length, { is: 1 })
       // The look of every second passes twice.
       yield* Effect.sleep("2500 millis")
       assert.strictEqual(lameProcesses().length, 1)
       yield* heard.open
-      yield* eventually(() => lameProcesses().length === 2)
+      yield* eventually(() => lameProcesses().length, { is: 2 })
     }).pipe(Effect.scoped, Effect.provide(audio(4)))
   )
 

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Stream } from "effect"
 import { Encoders, ffmpegPoolDefaults, formatNamed } from "#speech/audio"
 import { Metrics } from "#runtime"
+import { eventually } from "../../../../../dev/fixtures/eventually.ts"
 
 const audio = (options: Partial<typeof ffmpegPoolDefaults> = {}) =>
   Encoders.layer({ ...ffmpegPoolDefaults, lameProcessesMax: 0, ...options }).pipe(Layer.provideMerge(Metrics.layerTest))
@@ -30,12 +31,6 @@ const children = () =>
     .filter(([parent, state, command]) => Number(parent) === process.pid && state !== "Z" && command === "ffmpeg")
     .length
 
-const eventually = (check: () => boolean) =>
-  Effect.gen(function* () {
-    for (let tries = 0; tries < 500 && !check(); tries++) yield* Effect.sleep("20 millis")
-    assert.isTrue(check())
-  })
-
 const metric = (name: string, encoder: string) =>
   Effect.gen(function* () {
     const text = yield* (yield* Metrics).text
@@ -49,18 +44,18 @@ describe("the encoder pool", () => {
       yield* Effect.provide(
         Effect.gen(function* () {
           yield* Stream.runDrain(encode("mp3_24000_64", Stream.make(second)))
-          yield* eventually(() => children() > 0)
+          yield* eventually(children, { is: (count) => count > 0 })
         }),
         audio()
       )
-      yield* eventually(() => children() === 0)
+      yield* eventually(children, { is: 0 })
     })
   )
 
   it.live("has an encoder ready before the first request, and again after each", () =>
     Effect.gen(function* () {
-      const started = Effect.delay(metric("audio_encoder_start_seconds_count", "mp3_24000_64"), "20 millis")
-      yield* Effect.repeat(started, { until: (count) => count >= 1 })
+      const started = metric("audio_encoder_start_seconds_count", "mp3_24000_64")
+      yield* eventually(started, { is: (count) => count >= 1 })
       assert.strictEqual(children(), 1)
       for (let answer = 0; answer < 5; answer++) {
         yield* Stream.runDrain(encode("mp3_24000_64", Stream.make(second)))
@@ -68,7 +63,7 @@ describe("the encoder pool", () => {
       assert.strictEqual(yield* metric("audio_encoder_misses_total", "mp3_24000_64"), 0)
       assert.strictEqual(yield* metric("audio_encoders_running", "mp3_24000_64"), 0)
       assert.isAtLeast(yield* metric("audio_encoder_start_seconds_count", "mp3_24000_64"), 1)
-      yield* eventually(() => children() <= 2)
+      yield* eventually(children, { is: (count) => count <= 2 })
     }).pipe(Effect.provide(audio()))
   )
 
@@ -80,7 +75,7 @@ describe("the encoder pool", () => {
     Effect.gen(function* () {
       const [first] = yield* Stream.runCollect(Stream.take(encode(name, endless), 1))
       assert.isAbove(first?.length ?? 0, 0)
-      yield* eventually(() => children() === 0)
+      yield* eventually(children, { is: 0 })
       assert.strictEqual(yield* metric("audio_encoders_running", encoder), 0)
     }).pipe(Effect.provide(audio(cold)))
   )
@@ -89,9 +84,9 @@ describe("the encoder pool", () => {
     Effect.gen(function* () {
       const silent = Stream.concat(Stream.make(second), Stream.fromEffect(Effect.never))
       const reader = yield* Effect.forkChild(Stream.runDrain(encode("mp3_24000_64", silent)))
-      yield* eventually(() => children() === 1)
+      yield* eventually(children, { is: 1 })
       yield* Fiber.interrupt(reader)
-      yield* eventually(() => children() === 0)
+      yield* eventually(children, { is: 0 })
     }).pipe(Effect.provide(audio(cold)))
   )
 
@@ -100,7 +95,7 @@ describe("the encoder pool", () => {
       const source = Stream.concat(Stream.make(second), Stream.fail("no more voice"))
       const error = yield* Effect.flip(Stream.runDrain(encode("mp3_24000_64", source)))
       assert.strictEqual(error, "no more voice")
-      yield* eventually(() => children() === 0)
+      yield* eventually(children, { is: 0 })
     }).pipe(Effect.provide(audio(cold)))
   )
 
@@ -133,15 +128,15 @@ describe("the encoder pool", () => {
       const answers = Array.from({ length: 6 }, () => Stream.runCollect(encode("mp3_24000_64", Stream.make(second))))
       const all = yield* Effect.all(answers, { concurrency: "unbounded" })
       assert.isTrue(all.every((answer) => answer.length > 0))
-      yield* eventually(() => children() <= 2)
+      yield* eventually(children, { is: (count) => count <= 2 })
     }).pipe(Effect.provide(audio({ processesMax: 2, waitMsMax: 20_000 })))
   )
 
   it.live("ends an idle encoder to start one of another kind", () =>
     Effect.gen(function* () {
-      yield* eventually(() => children() === 1)
+      yield* eventually(children, { is: 1 })
       yield* Stream.runDrain(encode("aac_24000", Stream.make(second)))
-      yield* eventually(() => children() <= 1)
+      yield* eventually(children, { is: (count) => count <= 1 })
     }).pipe(Effect.provide(audio({ processesMax: 1 })))
   )
 })
@@ -151,8 +146,7 @@ describe("an answer without an encoder", () => {
     Effect.gen(function* () {
       const busy = Stream.concat(Stream.make(second), Stream.fromEffect(Effect.never))
       yield* Effect.forkChild(Stream.runDrain(encode("mp3_24000_64", busy)))
-      const running = Effect.delay(metric("audio_encoders_running", "mp3_24000_64"), "5 millis")
-      yield* Effect.repeat(running, { until: (count) => count === 1 })
+      yield* eventually(metric("audio_encoders_running", "mp3_24000_64"), { is: 1 })
       const error = yield* Effect.flip(Stream.runDrain(encode("mp3_24000_64", Stream.make(second))))
       assert.strictEqual(error._tag, "EncoderOverloaded")
       assert.strictEqual(yield* metric("audio_encoder_failures_total", "mp3_24000_64"), 1)

@@ -6,7 +6,8 @@ import { Context, Effect, Fiber, Layer } from "effect"
 import { RecordingIntake, recordingIntakeDefaults } from "#speech/audio"
 import { Metrics } from "#runtime"
 import { decibels } from "../../engine/signal.ts"
-import { eventually, runningWith } from "../../../../support/child-processes.ts"
+import { runningWith } from "../../../../support/child-processes.ts"
+import { eventually } from "../../../../../dev/fixtures/eventually.ts"
 import {
   anyLength,
   folder,
@@ -217,7 +218,7 @@ describe("reading a recording", () => {
       const limits = { ...recordingIntakeDefaults.limits, wallMsMax: 300 }
       const reason = yield* Effect.provide(refusal("/any"), intake({ ffmpegPath, limits }))
       assert.strictEqual(reason, "too_costly")
-      yield* eventually("nothing of it runs", () => sleepers() === 0)
+      yield* eventually(() => sleepers(), { is: 0 })
     }).pipe(Effect.scoped)
   )
 
@@ -227,9 +228,9 @@ describe("reading a recording", () => {
       yield* Effect.gen(function* () {
         for (let time = 0; time < 2; time++) {
           const reading = yield* Effect.forkChild(read("/any"))
-          yield* eventually("it runs", () => sleepers() === 2)
+          yield* eventually(() => sleepers(), { is: 2 })
           yield* Fiber.interrupt(reading)
-          yield* eventually("nothing of it runs", () => sleepers() === 0)
+          yield* eventually(() => sleepers(), { is: 0 })
           assert.include(yield* (yield* Metrics).text, 'audio_recordings_reading{role="speech-api"} 0')
         }
       }).pipe(Effect.provide(intake({ ffmpegPath, readingMax: 1, waitingMax: 0 })))
@@ -242,7 +243,7 @@ describe("reading a recording", () => {
       yield* Effect.gen(function* () {
         yield* Effect.forkChild(read("/any"))
         yield* Effect.forkChild(read("/any"))
-        yield* eventually("one runs", () => sleepers() === 2)
+        yield* eventually(() => sleepers(), { is: 2 })
         const error = yield* Effect.flip(read("/any"))
         assert.strictEqual(error._tag, "IntakeBusy")
         assert.strictEqual(sleepers(), 2)

@@ -6,7 +6,8 @@ import { Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { type Recording, RecordingIntake } from "#speech/audio"
 import type { ConfigurationFile } from "#configuration"
 import { consentLimits } from "#speech/cloning"
-import { eventually, runningWith } from "../../../../support/child-processes.ts"
+import { runningWith } from "../../../../support/child-processes.ts"
+import { eventually } from "../../../../../dev/fixtures/eventually.ts"
 import { folder, metrics, tone, writeRecording } from "../../../../support/recordings.ts"
 import { ownTemporaryFolder } from "../../../../support/temporary-folder.ts"
 import { readRecordings, type Recordings, settings, verification, verify as verifyAgainst } from "./recordings.ts"
@@ -128,10 +129,10 @@ describe("a verification", () => {
       const sleepers = () => runningWith(sleeper).length
       yield* Effect.gen(function* () {
         const verifying = yield* Effect.forkChild(verify(recordings.phrase))
-        yield* eventually("the recogniser runs", () => sleepers() === 2)
+        yield* eventually(() => sleepers(), { is: 2 })
         assert.strictEqual(folders().length, 1)
         yield* Fiber.interrupt(verifying)
-        yield* eventually("nothing of it runs", () => sleepers() === 0)
+        yield* eventually(() => sleepers(), { is: 0 })
         assert.deepStrictEqual(folders(), [])
       }).pipe(Effect.provide(verification({ PocketsphinxPath: hanging })))
     }).pipe(Effect.scoped)

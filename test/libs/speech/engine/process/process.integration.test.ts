@@ -13,7 +13,7 @@ import type { EngineVoice, VoiceProcess } from "#speech/contract"
 import { Environment, Metrics } from "#runtime"
 import { EngineFailed, type SpeechEngine } from "../../../../../libs/speech/engine/Engine.ts"
 import { openProcessPool } from "../../../../../libs/speech/engine/process/ProcessPool.ts"
-import { eventually } from "../../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../../dev/fixtures/eventually.ts"
 import { isGone } from "../../../../support/child-processes.ts"
 import { heard, jobOf, metrics, piece, plainStyle } from "../jobs.ts"
 import { decibels, melody } from "../signal.ts"
@@ -294,7 +294,7 @@ describe("a program that cannot speak", () => {
         const error = yield* Effect.flip(heard(engine, say("hang")))
         assert.instanceOf(error, EngineFailed)
         assert.strictEqual(error.reason, "stalled")
-        yield* eventually(Effect.sync(() => isGone(child)))
+        yield* eventually(() => isGone(child))
         assert.strictEqual((yield* heard(engine, say("fine"))).pcm.length, 2_400)
       })
     )
@@ -342,7 +342,7 @@ describe("a program that cannot speak", () => {
       const file = join(folder, "pid")
       yield* scoped(faulty("child", {}, file))
       const child = Number(readFileSync(file, "utf8"))
-      yield* eventually(Effect.sync(() => isGone(child)))
+      yield* eventually(() => isGone(child))
       rmSync(folder, { recursive: true })
       assert.isFalse(existsSync(folder))
     })
