@@ -109,6 +109,9 @@ const leftIn = (lanes: number) =>
 
 const by = "tester"
 const runTimeNames = Array.from({ length: 6 }, (_, index) => `made-${index}`)
+/** A killed dispatcher is counted out after three seconds, each change of the number has several steps, and some begin anew. */
+const settledWithinMs = 60_000
+
 // A broker that was killed answers again within a second or two, and a dispatcher that was is counted out after three.
 const patiently = Effect.retry({ schedule: Schedule.spaced("200 millis"), times: 100 })
 
@@ -352,7 +355,7 @@ describe("deliveries over lanes", () => {
         const first = (yield* (yield* StreamReader).bounds("EVENTS")).lastSequence + 1
         const steady = yield* steadily(40, isBehind(receiver))
         yield* steady.after(40)
-        yield* eventually(isSettledAt(2))
+        yield* eventually(isSettledAt(2), { withinMs: settledWithinMs })
 
         const [three] = yield* Effect.all([dispatcher(server, receiver, 4), one.kill("SIGKILL")], {
           concurrency: "unbounded"
@@ -362,7 +365,7 @@ describe("deliveries over lanes", () => {
         yield* two.kill("SIGTERM")
         const four = yield* dispatcher(server, receiver, 4)
         yield* three.kill("SIGKILL")
-        yield* eventually(isSettledAt(4))
+        yield* eventually(isSettledAt(4), { withinMs: settledWithinMs })
         yield* steady.after(20)
 
         yield* Effect.promise(() => server.kill9())
@@ -372,7 +375,7 @@ describe("deliveries over lanes", () => {
         yield* four.kill("SIGKILL")
         yield* Effect.promise(() => server.kill9())
         yield* Effect.promise(() => server.start())
-        yield* eventually(isSettledAt(2))
+        yield* eventually(isSettledAt(2), { withinMs: settledWithinMs })
         yield* steady.after(20)
         const last = yield* steady.stop
         yield* eventually(() => isComplete(receiver, first, last))
@@ -414,7 +417,7 @@ describe("deliveries over lanes", () => {
           yield* three.kill("SIGKILL")
           yield* Effect.promise(() => server.kill9())
           yield* Effect.promise(() => server.start())
-          yield* eventually(isSettledAt(4))
+          yield* eventually(isSettledAt(4), { withinMs: settledWithinMs })
           yield* steady.after(60)
           yield* churning.stop
           const last = yield* steady.stop
@@ -468,13 +471,13 @@ describe("deliveries over lanes", () => {
             })
             yield* handedOver(Effect.andThen(one.kill("SIGTERM"), one.ended))
             const two = yield* many(4)
-            yield* eventually(isSettledAt(4))
+            yield* eventually(isSettledAt(4), { withinMs: settledWithinMs })
             yield* steady.after(30)
             yield* handedOver(Effect.promise(() => server.kill9().then(() => server.start())))
             yield* steady.after(30)
             yield* handedOver(Effect.andThen(two.kill("SIGTERM"), two.ended))
             const three = yield* many(2)
-            yield* eventually(isSettledAt(2))
+            yield* eventually(isSettledAt(2), { withinMs: settledWithinMs })
             yield* steady.after(30)
             yield* churning.stop
             const last = yield* steady.stop

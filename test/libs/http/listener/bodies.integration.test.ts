@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { Admission, BodyRoom, jsonAnswer, readBytesWhile, route } from "#http"
 import { Metrics } from "#runtime"
-import { eventually } from "../../../../dev/fixtures/bus.ts"
+import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { api, call, dial, errorOf, pause, post, readAll } from "../api.ts"
 import { standing } from "../voices-api.ts"
 
@@ -25,7 +25,7 @@ const measured = (
 }
 
 const isFree = Effect.gen(function* () {
-  yield* eventually(Effect.map((yield* Admission).running, (running) => running === 0))
+  yield* eventually((yield* Admission).running, { is: (running) => running === 0 })
   const { growTo } = yield* (yield* BodyRoom).held
   assert.isTrue(growTo(100_000))
 })
@@ -103,7 +103,7 @@ describe("an API on a socket", () => {
       socket.write("POST /length HTTP/1.1\r\nhost: a\r\ncontent-length: 90000\r\n\r\nhalf")
       const { text } = yield* Metrics
       // A little ahead of what came, not all that was announced.
-      yield* eventually(Effect.map(text, (now) => /http_body_bytes_held\{[^}]*\} 65540/u.test(now)))
+      yield* eventually(text, { is: (now) => /http_body_bytes_held\{[^}]*\} 65540/u.test(now) })
       assert.match(yield* readAll(socket), /^HTTP\/1\.1 408 /u)
       yield* isFree
     }).pipe(Effect.scoped, Effect.provide(measured(90_000, { headersTimeoutMs: 400, requestTimeoutMs: 800 })))
@@ -113,12 +113,12 @@ describe("an API on a socket", () => {
     Effect.gen(function* () {
       const socket = yield* dial
       socket.write("POST /length HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nhalf")
-      yield* eventually(Effect.map((yield* Admission).running, (running) => running === 1))
+      yield* eventually((yield* Admission).running, { is: (running) => running === 1 })
       socket.destroy()
       yield* isFree
       const { text } = yield* Metrics
       const isGone = (now: string) => /http_requests_total\{[^}]*route="\/length",status="gone"\} 1/u.test(now)
-      yield* eventually(Effect.map(text, isGone))
+      yield* eventually(text, { is: isGone })
     }).pipe(Effect.scoped, Effect.provide(measured(90_000)))
   )
 

@@ -52,10 +52,9 @@ describe("an endpoint made at run time", () => {
                   { length: last - made.startsAfter },
                   (_, index) => made.startsAfter + 1 + index
                 )
-                yield* eventually(() => {
-                  const got = new Set(sequencesTo(receiver, "/made"))
-                  return wanted.every((sequence) => got.has(sequence))
-                })
+                const got = () => new Set(sequencesTo(receiver, "/made"))
+                // One at a time, each after its answer.
+                yield* eventually(() => wanted.every((sequence) => got().has(sequence)), { withinMs: 60_000 })
                 yield* arrived(receiver, "/file", last)
                 const sequences = sequencesTo(receiver, "/made")
                 assert.isAtMost(made.startsAfter, atAnswer)
