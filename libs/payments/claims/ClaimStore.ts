@@ -54,7 +54,7 @@ const toClaim = ({ key, revision, value }: KvEntry<ClaimRecord>): Claim => ({ ke
 /**
  * Another mover may have moved the claim from the same revision to the same state: with another transaction, or none.
  */
-const isSameWrite = (found: ClaimRecord, written: ClaimRecord) =>
+export const isSameWrite = (found: ClaimRecord, written: ClaimRecord) =>
   found.ticket === written.ticket &&
   found.moves === written.moves &&
   found.state === written.state &&

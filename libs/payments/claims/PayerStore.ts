@@ -220,7 +220,7 @@ export const isPlaceNeeded = (place: Place, claim: ClaimRecord | null): boolean 
 const historyKeptMs = 30 * 86_400_000
 const goneAfterMs = 60_000
 
-const timeToLiveMs = (record: PayerRecord): number | undefined => {
+export const timeToLiveMs = (record: PayerRecord): number | undefined => {
   if (record.places.length > 0 || record.denied !== null) return undefined
   const { earned, owed } = creditOf(record)
   return earned > 0 || owed.microUsd > 0 ? historyKeptMs : goneAfterMs

@@ -335,13 +335,14 @@ const seeFunds = (
 // A chain that does not report which payments it has made is asked again: a transfer is recorded within a second.
 const pausesMs = [0, 100, 300, 600]
 
+/** Of a place that needs funds. */
 const covered = Effect.fnUntraced(function* (
   reserving: Reserving,
   first: PayerRecord,
   earlier: Seen | undefined
 ): Effect.fn.Return<Seen | undefined, Refusal> {
   const { checked, payers, place, readFunds } = reserving
-  if (readFunds === null || !needsFunds(first, place, yield* Clock.currentTimeMillis)) return earlier
+  if (readFunds === null) return earlier
   let record = first
   // The balance was read after a different settlement than the record's last.
   let seen = earlier?.settledLast === record.settledLast ? earlier : yield* seeFunds(reserving, record)

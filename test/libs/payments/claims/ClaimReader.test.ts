@@ -33,13 +33,7 @@ const message = (sequence: number): SourceMessage => ({
   header: () => undefined
 })
 
-/** A bucket whose last sequence is 9, of which a follower hears one claim and then nothing. `left`: what is behind it. */
-const listing = (left: number | undefined) => {
-  const reader = {
-    bounds: () => Effect.succeed({ firstSequence: 1, lastSequence: 9, messages: 2 }),
-    follow: () => Stream.concat(Stream.make(message(4)), Stream.never),
-    next: () => Effect.succeed(Option.map(Option.fromNullishOr(left), message))
-  }
+const reading = (reader: object, limit = 50) => {
   const bucket = { get: () => Effect.succeedNone }
   const services = Layer.mergeAll(
     Layer.succeed(StreamReader, reader as never),
@@ -47,10 +41,28 @@ const listing = (left: number | undefined) => {
   )
   return Effect.gen(function* () {
     const reader = yield* ClaimReader
-    const { claims, next } = yield* reader.list({}, { from: undefined, limit: 50 })
+    const { claims, next } = yield* reader.list({}, { from: undefined, limit })
     return [claims.map(({ key }) => key), next]
   }).pipe(Effect.provide(ClaimReader.layer.pipe(Layer.provide(services))))
 }
+
+/** A bucket whose last sequence is 9, of which a follower hears one claim and then nothing. `left`: what is behind it. */
+const listing = (left: number | undefined) =>
+  reading({
+    bounds: () => Effect.succeed({ firstSequence: 1, lastSequence: 9, messages: 2 }),
+    follow: () => Stream.concat(Stream.make(message(4)), Stream.never),
+    next: () => Effect.succeed(Option.map(Option.fromNullishOr(left), (sequence) => message(sequence)))
+  })
+
+/** A bucket of so many records, all there at once. */
+const bucketOf = (count: number, subject?: string) => ({
+  bounds: () => Effect.succeed({ firstSequence: 1, lastSequence: count, messages: count }),
+  follow: () =>
+    count === 0
+      ? Stream.never
+      : Stream.map(Stream.range(1, count), (sequence) => ({ ...message(sequence), ...(subject && { subject }) })),
+  next: (_: string, sequence: number) => Effect.succeedSome(message(sequence))
+})
 
 describe("a list of claims that hears nothing more", () => {
   it.effect("is at its end when the rest has expired or came later, and goes on where a slow broker stopped it", () =>
@@ -64,6 +76,28 @@ describe("a list of claims that hears nothing more", () => {
         [[claimKey], undefined],
         [[claimKey], 5]
       ])
+    })
+  )
+})
+
+describe("a list of claims", () => {
+  it.effect("of an empty bucket is there at once", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* reading(bucketOf(0)), [[], undefined])
+    })
+  )
+
+  it.effect("ends with the bucket, and at its limit says where to go on", () =>
+    Effect.gen(function* () {
+      const keys = (count: number) => Array.from({ length: count }, () => claimKey)
+      assert.deepStrictEqual(yield* reading(bucketOf(3), 3), [keys(3), undefined])
+      assert.deepStrictEqual(yield* reading(bucketOf(4), 3), [keys(3), 4])
+    })
+  )
+
+  it.effect("looks at 4,096 records at most", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* reading(bucketOf(5_000, "$KV.authorizations.payer.x.y")), [[], 4_097])
     })
   )
 })

@@ -1,6 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { type Claim, ClaimMove, Claims } from "#payments"
+import { Metrics } from "#runtime"
 import { firstSeen, recentKeys } from "../../../../libs/payments/claims/Claims.ts"
-import { checkedPayment } from "../../../support/payments.ts"
+import { checkedPayment, testCall, testRequirements } from "../../../support/payments.ts"
+import { claimsInMemory } from "./claims-in-memory.ts"
 
 describe("recently seen keys", () => {
   it("are known until their time is over", () => {
@@ -35,4 +39,129 @@ describe("a new payment", () => {
     )
     assert.isTrue(isFirst(checkedPayment("four", "bob"), 0))
   })
+})
+
+const price = Number(testRequirements.amount)
+
+/** A call's claim, up to the request for its settlement. */
+const settling = Effect.gen(function* () {
+  const claims = yield* Claims
+  return yield* claims.move(yield* claims.claim(checkedPayment("one"), testCall()), ClaimMove.Settle())
+})
+
+const orphanOf = (claim: Claim) => ({ claimKey: claim.key, ticket: claim.record.ticket })
+
+const lostUsd = Effect.map(
+  Effect.flatMap(Metrics, ({ text }) => text),
+  (text) => Number(/^x402_unpaid_lost_usd_total.* (\S+)$/mu.exec(text)?.[1])
+)
+
+describe("a payer of a claim that ended unpaid", () => {
+  it.effect("is denied, owes its price, and is served again once the payment turns out to be made", () => {
+    const { layer, payerOf, stateOf } = claimsInMemory()
+    return Effect.gen(function* () {
+      const claims = yield* Claims
+      const claim = yield* settling
+      yield* claims.move(claim, ClaimMove.Uncollected({ reason: "expired" }))
+      assert.deepInclude(payerOf(), {
+        places: [],
+        denied: { claimKey: claim.key, reason: "expired", sinceMs: 0 },
+        credit: { earned: 0, owed: { microUsd: price, atMs: 0 } }
+      })
+      assert.strictEqual(stateOf(claim.key), "UNCOLLECTED")
+      assert.strictEqual(yield* lostUsd, price / 1e6)
+      yield* claims.pardon(claim.record, "another claim")
+      assert.isNotNull(payerOf()?.denied)
+      yield* claims.pardon(claim.record, claim.key)
+      assert.deepInclude(payerOf(), { denied: null, credit: { earned: 0, owed: { microUsd: 0, atMs: 0 } } })
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("is not denied where another settler has found the payment made", () => {
+    const { layer, payerOf } = claimsInMemory()
+    return Effect.gen(function* () {
+      const claims = yield* Claims
+      const claim = yield* settling
+      yield* claims.move(claim, ClaimMove.Settled({ transaction: "0xaa" }))
+      const lost = yield* Effect.flip(claims.move(claim, ClaimMove.Uncollected({ reason: "expired" })))
+      assert.strictEqual(lost._tag, "ClaimLost")
+      assert.deepInclude(payerOf(), { places: [], denied: null, settledLast: claim.record.ticket })
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("stays denied where another settler has come to the same end", () => {
+    const { layer, payerOf } = claimsInMemory()
+    return Effect.gen(function* () {
+      const claims = yield* Claims
+      const claim = yield* settling
+      for (const reason of ["expired", "again"])
+        yield* Effect.ignore(claims.move(claim, ClaimMove.Uncollected({ reason })))
+      assert.strictEqual(payerOf()?.denied?.reason, "expired")
+      assert.strictEqual(yield* lostUsd, price / 1e6, "it is lost once")
+    }).pipe(Effect.provide(layer))
+  })
+
+  for (const isPayersDoing of [true, false])
+    for (const isGivenOut of [true, false]) {
+      const doing = isPayersDoing ? "by its doing" : "by nobody's doing"
+      const given = isGivenOut ? "given out" : "withheld"
+      it.effect(`is denied only for an answer that was given out: one that is ${given}, unpaid ${doing}`, () => {
+        const { layer, payerOf } = claimsInMemory()
+        return Effect.gen(function* () {
+          const claims = yield* Claims
+          const claim = yield* settling
+          if (isGivenOut) yield* claims.expose(claim)
+          yield* claims.move(claim, ClaimMove.Withheld({ reason: "expired", isPayersDoing }))
+          assert.strictEqual(payerOf()?.denied?.claimKey, isGivenOut ? claim.key : undefined)
+          assert.strictEqual(payerOf()?.credit?.owed.microUsd ?? 0, isPayersDoing ? price : 0)
+          assert.deepStrictEqual(payerOf()?.places, [])
+        }).pipe(Effect.provide(layer))
+      })
+    }
+})
+
+describe("a place that no claim backs", () => {
+  it.effect("is given back: lost with its own unpaid end, and otherwise taken for settled", () => {
+    const { layer, payerOf } = claimsInMemory()
+    return Effect.gen(function* () {
+      const claims = yield* Claims
+      const orphan = (name: string) =>
+        Effect.tap(claims.claim(checkedPayment(name), testCall()), (claim) => claims.expose(claim))
+      const uncollected = ({ record }: Claim) => ({ ...record, state: "UNCOLLECTED", charge: "5" }) as const
+      const settled = yield* orphan("one")
+      yield* claims.vacate(settled.record, orphanOf(settled), { ...settled.record, state: "SETTLED" })
+      assert.deepInclude(payerOf(), { places: [], settledLast: settled.record.ticket })
+      const another = yield* orphan("two")
+      yield* claims.vacate(another.record, orphanOf(another), { ...uncollected(another), ticket: "another life" })
+      assert.deepInclude(payerOf(), { places: [], settledLast: another.record.ticket })
+      assert.strictEqual(payerOf()?.credit, undefined)
+      const lost = yield* orphan("three")
+      yield* claims.vacate(lost.record, orphanOf(lost), uncollected(lost))
+      assert.deepInclude(payerOf(), { places: [], settledLast: another.record.ticket })
+      assert.strictEqual(payerOf()?.credit?.owed.microUsd, 5)
+    }).pipe(Effect.provide(layer))
+  })
+})
+
+describe("a job for the settlers", () => {
+  it.effect(
+    "goes to those of its network, once for each time that it is asked for, and never for an ended claim",
+    () => {
+      const { layer, jobs } = claimsInMemory()
+      return Effect.gen(function* () {
+        const claims = yield* Claims
+        const claim = yield* settling
+        yield* claims.requestSettlement(claim, null)
+        const again = yield* claims.move(claim, ClaimMove.AskAgain())
+        yield* claims.requestSettlement(again, null)
+        yield* claims.requestSettlement(yield* claims.move(again, ClaimMove.Settled({ transaction: "0xaa" })), null)
+        const { ticket } = claim.record
+        assert.deepStrictEqual(
+          jobs.map(({ messageId }) => messageId),
+          [`${ticket}-1`, `${ticket}-2`]
+        )
+        assert.isTrue(jobs.every(({ subject, job }) => subject.includes("84532") && job.claimKey === claim.key))
+      }).pipe(Effect.provide(layer))
+    }
+  )
 })

@@ -2,7 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { VerifyAnswer } from "#payments/contract"
 import { claimRefusalAnswer, ClaimRefused } from "#payments"
-import { moved, timeToLiveMs, type ClaimState, dueMove } from "../../../../libs/payments/claims/claim.ts"
+import {
+  chargeOf,
+  moved,
+  newTicket,
+  timeToLiveMs,
+  type ClaimState,
+  dueMove
+} from "../../../../libs/payments/claims/claim.ts"
 import {
   type Place,
   afterSettled,
@@ -12,6 +19,7 @@ import {
   isGivenOut,
   isPlaceNeeded,
   newPayer,
+  timeToLiveMs as payerTimeToLiveMs,
   withoutPlace,
   withPlace
 } from "../../../../libs/payments/claims/PayerStore.ts"
@@ -50,6 +58,16 @@ describe("the life of a claim", () => {
     assert.strictEqual(timeToLiveMs(record("UNCOLLECTED"), { keptMs }, 2_000_000), keptMs)
     assert.strictEqual(timeToLiveMs(record("RELEASED"), { keptMs }, 400_000), 1_200_000)
   })
+})
+
+it("a claim's ticket is drawn once, however many are drawn", () => {
+  const tickets = Array.from({ length: 1_000 }, newTicket)
+  assert.strictEqual(new Set(tickets).size, tickets.length)
+  for (const ticket of tickets) assert.match(ticket, /^[\w-]{16}$/u)
+})
+
+it("a claim is settled for its charge, and for the whole amount when it has none", () => {
+  assert.deepStrictEqual([chargeOf({ amount: "9", charge: "0" }), chargeOf({ amount: "9" })], [0n, 9n])
 })
 
 describe("the sweep's decision", () => {
@@ -121,8 +139,24 @@ describe("a payer's places", () => {
     assert.strictEqual(withPlace(many, place("a", whole), upTo(1e6))._tag, "Full")
   })
 
+  it("keep their payer's record, as a denial does; a history is kept for a month, and nothing else for a minute", () => {
+    const credit = (earned: number, microUsd: number) => ({ earned, owed: { microUsd, atMs: 0 } })
+    const denied = { claimKey: key("a"), reason: "r", sinceMs: 0 }
+    const table = [
+      [{ places: [place("a")] }, undefined],
+      [{ places: [place("a")], credit: credit(1, 1) }, undefined],
+      [{ denied }, undefined],
+      [{ credit: credit(1, 0) }, 30 * 86_400_000],
+      [{ credit: credit(0, 1) }, 30 * 86_400_000],
+      [{ credit: credit(0, 0) }, 60_000],
+      [{}, 60_000]
+    ] as const
+    for (const [part, keptMs] of table) assert.strictEqual(payerTimeToLiveMs({ ...payerWith(), ...part }), keptMs)
+  })
+
   it("of payments that are settled before anything is done for them are not bounded by credit", () => {
-    assert.strictEqual(withPlace(payerWith(place("a"), place("b")), place("c"), null)._tag, "Taken")
+    const taken = withPlace(payerWith(place("a"), place("b")), place("c"), null)
+    assert.deepStrictEqual(taken, { _tag: "Taken", record: payerWith(place("a"), place("b"), place("c")), beyond: 0 })
   })
 
   it("are released by the life that took them, or by any once the claim has ended", () => {

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import {
   afterLost,
   afterPaid,
-  type Credit,
+  Credit,
   type CreditTerms,
   hasRoom,
   judgeCredit,
@@ -70,11 +70,16 @@ describe("a payer's credit", () => {
       return verdict._tag === "Refused" ? verdict.retryAfterSeconds : 0
     }
     assert.strictEqual(again({ credit: noCredit, unpaid: 100, price: 30 }, 0), 1)
+    assert.strictEqual(again({ credit: credit(0, 100), unpaid: 1, price: 30 }, 0), 1)
     assert.strictEqual(again({ credit: credit(0, 100), unpaid: 0, price: 30 }, 0), 3_600)
     const soonMs = dayMs / 4 - 60_000
     assert.strictEqual(again({ credit: credit(0, 100), unpaid: 0, price: 25 }, soonMs), 60)
     assert.strictEqual(again({ credit: credit(0, 100), unpaid: 0, price: 25 }, soonMs + 60_000), 0)
   })
+})
+
+it("a credit of nothing is one that can be stored", () => {
+  assert.isTrue(Schema.is(Credit)(noCredit))
 })
 
 describe("the bound of all newcomers", () => {

@@ -1,6 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
-import { type Claim, claimOfJob, settlementJob, toBeSettled } from "../../../../libs/payments/claims/ClaimStore.ts"
+import {
+  type Claim,
+  claimOfJob,
+  isSameWrite,
+  jobId,
+  settlementJob,
+  toBeSettled
+} from "../../../../libs/payments/claims/ClaimStore.ts"
 import { type LocalSettler, LocalSettlers, localSettlers } from "../../../../libs/payments/claims/Settlements.ts"
 import { checkedPayment, testCall } from "../../../support/payments.ts"
 
@@ -101,13 +108,38 @@ describe("a claim that is handed over", () => {
     })
   })
 
-  it("equals the claim in a job, for a stream and for a whole answer", () => {
+  it("equals the claim in a job, for a stream, for a whole answer, and for one with figures of its own", () => {
     const whole = claimed()
     const stream: Claim = { ...whole, record: { ...whole.record, state: "SERVING", kind: "stream", moves: 2 } }
-    for (const claim of [whole, stream]) {
+    const figures: Claim = { ...whole, record: { ...whole.record, charge: "7", providerCost: "3", model: "a model" } }
+    for (const claim of [whole, stream, figures]) {
       const job = settlementJob(claim, null, 2_000)
       assert.isDefined(job)
       assert.deepStrictEqual(toBeSettled(claim, 2_000), claimOfJob(job))
     }
+  })
+
+  it("has one job for each time that its settlement is asked for, the first before the claim shows it", () => {
+    const asked = (times: number) => ({ ...claimed().record, ticket: "t", asked: times })
+    assert.deepStrictEqual(
+      [0, 1, 2].map((times) => jobId(asked(times))),
+      ["t-1", "t-1", "t-2"]
+    )
+    const again = settlementJob({ ...claimed(), record: asked(2) }, null, 2_000)
+    assert.isUndefined(again?.claim, "the claim has moved since, and is read")
+    assert.isUndefined(settlementJob({ ...claimed(), record: { ...asked(1), payment: null } }, null, 2_000))
+  })
+
+  it("was written by the write whose answer was lost only when nothing of it differs", () => {
+    const { record } = claimed()
+    const others: ReadonlyArray<Partial<Claim["record"]>> = [
+      { ticket: "another" },
+      { moves: 2 },
+      { state: "RELEASED" },
+      { asked: 1 },
+      { transactions: ["0xaa"] }
+    ]
+    assert.isTrue(isSameWrite(record, { ...record }))
+    for (const other of others) assert.isFalse(isSameWrite(record, { ...record, ...other }), JSON.stringify(other))
   })
 })

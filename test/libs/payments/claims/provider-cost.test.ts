@@ -40,7 +40,7 @@ const taken: Claim = {
     payment: { payload, requirements }
   }
 }
-const costing: Claim = { ...taken, record: { ...taken.record, providerCost: "300" } }
+const costing: Claim = { ...taken, record: { ...taken.record, providerCost: "300", charge: "400" } }
 
 const received = (message: object) => ({ data: Buffer.from(JSON.stringify(message)), header: () => undefined })
 
@@ -63,7 +63,9 @@ describe("what a call's provider took", () => {
       yield* store.records.replace(claimKey, { ...taken.record, moves: 2 }, first.revision)
       const known = { ...costing, revision: first.revision }
       const { record } = yield* moveClaim(store as ClaimStore, known, ClaimMove.Settle(), false)
-      assert.include(record, { state: "SETTLING", moves: 3, providerCost: "300" })
+      assert.include(record, { state: "SETTLING", moves: 3, providerCost: "300", charge: "400" })
+      const plain = yield* moveClaim(store as ClaimStore, { ...taken, revision: 1 }, ClaimMove.AskAgain(), false)
+      assert.include(plain.record, { providerCost: "300", charge: "400" })
     })
   )
 

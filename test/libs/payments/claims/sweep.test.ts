@@ -1,5 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { liveClaims } from "../../../../libs/payments/claims/sweep.ts"
+import { Effect, Layer, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { Leases, StreamReader } from "#bus"
+import { Metrics } from "#runtime"
+import { liveClaims, sweepClaims } from "../../../../libs/payments/claims/sweep.ts"
+import { claimsInMemory } from "./claims-in-memory.ts"
 
 const utf8 = new TextEncoder()
 const message = (sequence: number, value: unknown) => ({
@@ -108,5 +113,33 @@ describe("a sweeper's view of the bucket", () => {
     live.see("claim.a", came)
     came.data.fill(0)
     assert.strictEqual(live.claims()[0]?.[1].state, "CLAIMED")
+  })
+})
+
+describe("a sweeper", () => {
+  it.effect("tells what is unpaid, and writes it down with the place from which another goes on", () => {
+    const { layer, kv } = claimsInMemory()
+    const places = [{ claimKey: "claim.eip155=3a1.0x2.0x1.0x3", ticket: "one", amount: "5000000" }]
+    const credit = { earned: 2_000_000, owed: { microUsd: 0, atMs: 0 } }
+    const messages = [
+      { ...message(3, { ...payer(places), credit }), subject: "$KV.authorizations.payer.a" },
+      { ...message(4, claim("CLAIMED")), subject: "$KV.authorizations.claim.a" }
+    ]
+    const reader = { follow: () => Stream.concat(Stream.fromIterable(messages), Stream.never) }
+    const services = Layer.mergeAll(
+      kv.layer,
+      Layer.succeed(StreamReader, reader as never),
+      Layer.succeed(Leases, { whileHeld: (_lease: unknown, work: Effect.Effect<never>) => work } as never)
+    )
+    const times = { leaseMs: 15_000, settleWithinMs: 30_000 }
+    return Effect.gen(function* () {
+      yield* Effect.forkChild(sweepClaims({ holder: "settler-1", times, everyMs: 2_000 }), { startImmediately: true })
+      yield* TestClock.adjust("2 seconds")
+      const text = yield* (yield* Metrics).text
+      assert.match(text, /^x402_unpaid_usd\{.*part="all".*\} 5$/mu)
+      assert.match(text, /^x402_unpaid_usd\{.*part="newcomers".*\} 3$/mu)
+      const written: unknown = kv.entries.get("authorizations")?.get("sweep")?.value
+      assert.deepStrictEqual(written, { holder: "settler-1", from: 3, newcomers: { unpaid: 3_000_000, asOf: 4 } })
+    }).pipe(Effect.provide(Layer.merge(services, layer)))
   })
 })

@@ -1,36 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Layer } from "effect"
-import { Publisher } from "#bus"
+import { Effect, Exit, Fiber, Option } from "effect"
+import { TestClock } from "effect/testing"
+import { BusUnavailable } from "#bus"
 import { payerKeyOf } from "#payments/contract"
+import { type CheckedPayment, ClaimMove, Claims, type ReadFunds } from "#payments"
 import { Metrics } from "#runtime"
-import { type CheckedPayment, Claims, type ReadFunds } from "#payments"
-import type { PayerRecord } from "../../../../libs/payments/claims/PayerStore.ts"
 import { checkedPayment, testCall, testRequirements } from "../../../support/payments.ts"
-import {
-  failingAtEach,
-  recordedKv,
-  recordedPublisher,
-  type Recorder,
-  recorder,
-  type Run,
-  told
-} from "../../../support/recorder.ts"
+import { failingAtEach, type Recorder, recorder, type Run, told } from "../../../support/recorder.ts"
+import { claimsInMemory } from "./claims-in-memory.ts"
 import { optionsFor, why } from "./claims-on-bus.ts"
 
 const [first, second] = [checkedPayment("one"), checkedPayment("two")]
 const payerKey = payerKeyOf(first.network, first.payer)
-
-const onKv = (record: Recorder) => {
-  const kv = recordedKv(record)
-  const layer = Claims.layer(optionsFor(8)).pipe(
-    Layer.provide(Layer.mergeAll(kv.layer, Layer.succeed(Publisher, recordedPublisher(record)), Metrics.layerTest))
-  )
-  const bucket = () => kv.entries.get("authorizations") ?? new Map<string, { readonly value: unknown }>()
-  const valueOf = (key: string) => bucket().get(key)?.value
-  const places = () => (valueOf(payerKey) as PayerRecord | undefined)?.places.map(({ claimKey }) => claimKey) ?? []
-  const stateOf = (key: string) => (valueOf(key) as { readonly state: string } | undefined)?.state ?? "absent"
-  return { layer, places, stateOf }
-}
 
 /** A wallet with the money for so many calls. */
 const moneyFor =
@@ -48,7 +29,7 @@ interface Second {
 const secondCall = ({ isFirstSeen, money, payment = second }: Second) =>
   Effect.fnUntraced(function* (record: Recorder) {
     let isRecording = false
-    const { layer, places, stateOf } = onKv({
+    const { layer, places, stateOf } = claimsInMemory({
       ...record,
       call: (name, work) => (isRecording ? record.call(name, work) : work)
     })
@@ -105,4 +86,104 @@ describe("a claim that is not taken", () => {
       assert.strictEqual(state, "CLAIMED")
     })
   )
+})
+
+const price = Number(testRequirements.amount)
+/** All newcomers together may have this one call unpaid. */
+const oneForAll = { ...optionsFor(8), credit: { ...optionsFor(8).credit, newcomersMax: price } }
+
+const claimOf = (name: string, payer = "alice", options = {}) =>
+  Effect.flatMap(Claims, (claims) => claims.claim(checkedPayment(name, payer), testCall(), options))
+
+describe("a payment for a call", () => {
+  it.effect("is counted as claimed, as taken again after its release, or by why it was refused", () =>
+    Effect.gen(function* () {
+      const claims = yield* Claims
+      const claim = yield* claimOf("one")
+      yield* claimOf("two")
+      yield* Effect.exit(claimOf("one"))
+      yield* claims.move(claim, ClaimMove.Release({ reason: "upstream failed" }))
+      yield* claimOf("one")
+      const text = yield* (yield* Metrics).text
+      const counted = (outcome: string) => Number(RegExp(`outcome="${outcome}".* (\\d+)`, "u").exec(text)?.[1])
+      assert.deepStrictEqual(
+        ["claimed", "retaken", "replay", "unpaid"].map((outcome) => counted(outcome)),
+        [2, 1, 1, 0]
+      )
+    }).pipe(Effect.provide(claimsInMemory().layer))
+  )
+
+  it.effect("of a payer that was refused is looked up first; a replay says nothing about its payer", () =>
+    Effect.gen(function* () {
+      const claims = yield* Claims
+      const isFirstSeen = (name: string) => claims.isFirstSeen(checkedPayment(name))
+      yield* claimOf("one")
+      yield* Effect.exit(claimOf("one"))
+      assert.isTrue(yield* isFirstSeen("two"))
+      assert.strictEqual(why(yield* Effect.exit(claimOf("three", "alice", { readFunds: moneyFor(1n) }))), "exposure")
+      assert.isFalse(yield* isFirstSeen("four"))
+      yield* TestClock.adjust("1 minute")
+      assert.isTrue(yield* isFirstSeen("five"))
+    }).pipe(Effect.provide(claimsInMemory().layer))
+  )
+
+  it.effect("that was refused or given up takes no share of what new payers may have unpaid together", () =>
+    Effect.gen(function* () {
+      const claims = yield* Claims
+      const noChain = () => Effect.fail({ _tag: "ChainUnavailable" } as never)
+      const earned = yield* claimOf("one", "alice", { isSettledFirst: true })
+      yield* claims.move(yield* claims.move(earned, ClaimMove.Settle()), ClaimMove.Settled({ transaction: "0xaa" }))
+      // Its payer settled a moment ago, so that its money is looked at.
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(claimOf("two", "alice", { readFunds: noChain }))))
+      assert.isTrue(
+        Exit.isFailure(yield* Effect.exit(claimOf("three", "alice", { readFunds: noChain, isFirstSeen: true })))
+      )
+      const bobs = yield* claimOf("four", "bob")
+      assert.strictEqual(why(yield* Effect.exit(claimOf("five", "carol"))), "newcomers")
+      yield* claims.move(bobs, ClaimMove.Release({ reason: "upstream failed" }))
+      yield* claimOf("five", "carol")
+    }).pipe(Effect.provide(claimsInMemory(recorder(), oneForAll).layer))
+  )
+
+  it.effect("that finds no credit is refused without a write, after two more looks", () => {
+    const record = recorder()
+    return Effect.gen(function* () {
+      yield* claimOf("one")
+      const before = record.calls.length
+      const refused = yield* Effect.forkChild(Effect.exit(claimOf("two")), { startImmediately: true })
+      yield* TestClock.adjust(300)
+      assert.strictEqual(why(yield* Fiber.join(refused)), "unpaid")
+      assert.deepStrictEqual(
+        record.calls.slice(before).filter((name) => !name.startsWith("get ")),
+        []
+      )
+    }).pipe(Effect.provide(claimsInMemory(record, optionsFor(1)).layer))
+  })
+
+  it.effect("is compared with its payer's money once, before it is taken, where it was seen before", () => {
+    let asked = 0
+    const readFunds: ReadFunds = (keys) => Effect.tap(moneyFor(2n)(keys), () => Effect.sync(() => (asked += 1)))
+    return Effect.gen(function* () {
+      yield* claimOf("one")
+      yield* claimOf("two", "alice", { readFunds })
+      assert.strictEqual(asked, 1)
+      yield* claimOf("three", "bob", { readFunds })
+      assert.strictEqual(asked, 1, "a payer without other calls has the transfer's own simulation")
+    }).pipe(Effect.provide(claimsInMemory().layer))
+  })
+
+  it.effect("fails with the write of its claim, which is looked at once more and not begun anew", () => {
+    let writes = 0
+    const away = new BusUnavailable({ operation: "create", detail: "no answer in time" })
+    const call: Recorder["call"] = (name, work) => {
+      if (name !== `create ${first.claimKey}`) return work
+      writes += 1
+      return Effect.fail(away)
+    }
+    return Effect.gen(function* () {
+      const exit = yield* Effect.exit(claimOf("one", "alice", { isFirstSeen: true }))
+      assert.deepStrictEqual(Option.getOrThrow(Exit.findErrorOption(exit)), away)
+      assert.strictEqual(writes, 2)
+    }).pipe(Effect.provide(claimsInMemory({ call }).layer))
+  })
 })
