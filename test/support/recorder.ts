@@ -112,6 +112,16 @@ export const recordedRejections = ({ call }: Pick<Recorder, "call">) =>
     reportable: (faults) => faults
   })
 
+/** Whether a filter of the broker's takes a subject or a key. */
+export const matches = (name: string, filter: string): boolean => {
+  const [parts, wanted] = [name.split("."), filter.split(".")]
+  const isOpen = wanted.at(-1) === ">"
+  const fits = (part: string, at: number) => part === "*" || part === parts[at]
+  return isOpen
+    ? parts.length >= wanted.length && wanted.slice(0, -1).every(fits)
+    : parts.length === wanted.length && wanted.every(fits)
+}
+
 /** A bucket in memory; its keys never expire. */
 export const recordedBucket = <A>({ call }: Pick<Recorder, "call">, entries = new Map<string, KvEntry<A>>()) => {
   let revision = 0
@@ -139,7 +149,7 @@ export const recordedBucket = <A>({ call }: Pick<Recorder, "call">, entries = ne
     update: (key, value, expected) => write("update", key, value, expected),
     remove: (key, expected) => Effect.asVoid(write("remove", key, undefined, expected)),
     erase: (key, expected) => Effect.asVoid(write("erase", key, undefined, expected)),
-    scan: () => Stream.fromIterable(all()),
+    scan: (keys) => Stream.suspend(() => Stream.fromIterable(all().filter(({ key }) => matches(key, keys)))),
     entries: Effect.sync(all)
   }
   // Nothing that is tested with it follows a bucket's changes.

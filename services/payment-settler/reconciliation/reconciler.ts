@@ -239,13 +239,7 @@ const treat = Effect.fnUntraced(function* (
   if (finding._tag === "SettlingOverdue") {
     return yield* report(deps, account, finding, yield* settleOverdue(deps, finding.claim))
   }
-  if (finding._tag !== "TransferWithoutReceipt" || finding.claimKey === null) {
-    return yield* report(deps, account, finding, null)
-  }
-  // If this fails, its claim has ended without a receipt, which the next reading finds.
-  const completing = Effect.tapError(complete(deps, finding.claimKey), (error) => Effect.logWarning(notRepaired, error))
-  const isWritten = yield* Effect.orElseSucceed(completing, () => false)
-  yield* report(deps, account, finding, isWritten ? "receipt-written" : null)
+  yield* report(deps, account, finding, null)
 })
 
 const notRepaired = "a finding could not be corrected"

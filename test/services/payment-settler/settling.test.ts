@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Exit, Fiber } from "effect"
+import { Deferred, Effect, Exit, Fiber } from "effect"
 import {
   ChainUnavailable,
   type ChainStanding,
@@ -176,6 +176,37 @@ describe("a payment that is settled", () => {
     })
   )
 })
+
+describe("a payment that the chain would refuse now", () => {
+  it.effect("stays open where its answer was streamed, and is withheld where nothing was given out", () =>
+    Effect.gen(function* () {
+      for (const kind of ["stream", "whole"] as const) {
+        const record = recorder()
+        const { records, work } = surroundings(record, {
+          scheme: { recheck: () => Effect.fail(unfunded) },
+          move: (from, step) => Effect.succeed({ ...from, record: moved(from.record, step, 0) ?? from.record })
+        })
+        const claim = { ...work.claim, record: { ...work.claim.record, kind } }
+        const end = yield* signAndSend(records, { ...work, claim })
+        assert.strictEqual(end._tag, kind === "stream" ? "Undecided" : "Ended")
+        assert.strictEqual(record.calls.includes("move Withheld"), kind === "whole")
+      }
+    })
+  )
+})
+
+it.effect("the caller of a settled payment goes on before its receipt is written", () =>
+  Effect.gen(function* () {
+    const record = recorder()
+    const { records, work } = surroundings(record)
+    const isSettled = yield* Deferred.make<void>()
+    yield* Effect.forkChild(Effect.andThen(Deferred.await(isSettled), record.note("the caller goes on")), {
+      startImmediately: true
+    })
+    yield* signAndSend(records, { ...work, onSettled: () => Effect.asVoid(Deferred.succeed(isSettled, undefined)) })
+    assert.isBelow(record.calls.indexOf("the caller goes on"), record.calls.indexOf("write the receipt"))
+  })
+)
 
 describe("the lease of a settler's key is ended once", () => {
   const lost = new ClaimLost({ claimKey: settling.key, move: "Prepare", state: "SETTLED" })
