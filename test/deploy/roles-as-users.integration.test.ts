@@ -4,7 +4,7 @@ import { type RoleName, roleNames } from "#base"
 import { systemUser } from "../../deploy/generate/users.ts"
 import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 import { endRoles, startRole } from "../support/role.ts"
-import { until } from "../../dev/fixtures/eventually.ts"
+import { startWithinMs, until } from "../../dev/fixtures/eventually.ts"
 import { passwordOf, startFleetBroker } from "../support/fleet-broker.ts"
 
 let server: TestNatsServer
@@ -57,7 +57,7 @@ const beats: Partial<Record<RoleName, number>> = {
 describe("a role with its own user", () => {
   it.each(roleNames)("%s gets ready and is refused no permission that it needs", async (name) => {
     const role = await start(name)
-    await until(() => role.status("/readyz"), { is: 200 })
+    await until(() => role.status("/readyz"), { is: 200, withinMs: startWithinMs })
     const atFirst = await sentBy(name)
     await until(() => sentBy(name), { is: (seen) => seen >= atFirst + (beats[name] ?? 0) })
 

@@ -5,7 +5,7 @@ import { connect } from "@nats-io/transport-node"
 import { type Authority, newAuthority, type Signed } from "../support/certificates.ts"
 import { startNatsServer, type TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 import { endRoles, type RunningRole, startRole } from "../support/role.ts"
-import { until } from "../../dev/fixtures/eventually.ts"
+import { startWithinMs, until } from "../../dev/fixtures/eventually.ts"
 import { passwordOf, startFleetBroker } from "../support/fleet-broker.ts"
 
 let authority: Authority
@@ -53,7 +53,7 @@ const urlOf = ({ port }: { readonly port: number }) => `tls://localhost:${port}`
 
 /** It reads the broker's streams and holds a lease there. */
 const works = async (sweeper: RunningRole) => {
-  await until(() => sweeper.status("/readyz"), { is: 200 })
+  await until(() => sweeper.status("/readyz"), { is: 200, withinMs: startWithinMs })
   await until(async () => /^sweeper_held\{[^}]*\} 1$/mu.test(await sweeper.metrics()))
 }
 

@@ -5,7 +5,7 @@ import { natsServer } from "../../dev/fixtures/bus.ts"
 import { ask, chat, eventsOf } from "../support/gateway.ts"
 import { freePort } from "../../dev/fixtures/free-port.ts"
 import { endRoles, startRole } from "../support/role.ts"
-import { until } from "../../dev/fixtures/eventually.ts"
+import { startWithinMs, until } from "../../dev/fixtures/eventually.ts"
 
 const key = "a-key-that-must-never-be-seen"
 const priced = { FlatMicroUsd: 1_000 }
@@ -38,7 +38,7 @@ describe("the gateway as a process", () => {
         [{ Name: "local", BaseUrl: `${upstream.url}/v1`, KeyEnvVar: "LOCAL_KEY" }],
         { LOCAL_KEY: key }
       )
-      yield* Effect.promise(() => until(() => role.status("/readyz"), { is: 200 }))
+      yield* Effect.promise(() => until(() => role.status("/readyz"), { is: 200, withinMs: startWithinMs }))
       const path = "/api/v1/chat/completions"
       const answer = yield* ask({ url }, path, chat("one two", { model: "demo/free", stream: true }))
       assert.strictEqual(eventsOf(answer.text).data.at(-1), "[DONE]")

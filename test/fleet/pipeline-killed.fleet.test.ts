@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { Begin } from "../services/pipeline-api/kills/killed-life.ts"
 import { diceFor, lifeWith, randomCut, untilDead } from "../services/pipeline-api/kills/killed-lives.ts"
 import { startRole } from "../support/role.ts"
-import { until } from "../../dev/fixtures/eventually.ts"
+import { startWithinMs, until } from "../../dev/fixtures/eventually.ts"
 
 const kills = 6
 
@@ -16,7 +16,7 @@ const processOf: Begin = (url) => {
   return {
     begun: Effect.promise(async () => {
       const { status } = await role
-      await until(() => status("/readyz"), { is: 200 })
+      await until(() => status("/readyz"), { is: 200, withinMs: startWithinMs })
     }),
     end: Effect.promise(async () => {
       const { signal, ended } = await role

@@ -10,7 +10,7 @@ import { type Collector, startCollector } from "../support/collector.ts"
 import { type RunningPrometheus, startPrometheus } from "../support/prometheus.ts"
 import { endRoles, startRole } from "../support/role.ts"
 import { type Home, modelVoice, newHome, type RunningFleet, starling, startFleet } from "../../dev/fixtures/starling.ts"
-import { until } from "../../dev/fixtures/eventually.ts"
+import { startWithinMs, until } from "../../dev/fixtures/eventually.ts"
 
 interface Targets {
   readonly activeTargets: ReadonlyArray<{ readonly health: string; readonly labels: Readonly<Record<string, string>> }>
@@ -74,7 +74,7 @@ const begin = async () => {
   const synthesizer = await startRole("speech-synthesizer", {
     configuration: { Bus: fleet.roleBus }
   })
-  await until(() => synthesizer.status("/readyz"), { is: 200 })
+  await until(() => synthesizer.status("/readyz"), { is: 200, withinMs: startWithinMs })
   await work()
   const { gateway } = fleet.ready
   const pods: ReadonlyArray<Pod> = [

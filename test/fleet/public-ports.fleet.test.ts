@@ -8,7 +8,7 @@ import { repository } from "../deploy/tools.ts"
 import { freePort } from "../../dev/fixtures/free-port.ts"
 import { endRoles, startRole } from "../support/role.ts"
 import { type Home, newHome, type RunningFleet, startFleet } from "../../dev/fixtures/starling.ts"
-import { until } from "../../dev/fixtures/eventually.ts"
+import { startWithinMs, until } from "../../dev/fixtures/eventually.ts"
 
 const opsPaths = ["/metrics", "/livez", "/readyz"]
 const apis = ["pipeline", "gateway", "speech"] as const
@@ -60,7 +60,7 @@ describe("a public port", () => {
         PaymentVerifier: { FacilitatorPort: port }
       }
     })
-    await until(() => verifier.status("/readyz"), { is: 200 })
+    await until(() => verifier.status("/readyz"), { is: 200, withinMs: startWithinMs })
     const url = `http://127.0.0.1:${port}`
 
     assert.strictEqual(await answers(`${url}/supported`), 200)
@@ -87,7 +87,7 @@ describe("the port of metrics and health", () => {
       const told = await startRole("sweeper", {
         configuration: { Bus: fleet.roleBus, Telemetry: { Host: "0.0.0.0" } }
       })
-      await until(() => told.status("/livez"), { is: 200 })
+      await until(() => told.status("/livez"), { is: 200, withinMs: startWithinMs })
       assert.strictEqual(await answers(`http://${outside}:${new URL(told.url).port}/livez`), 200)
     }
   )

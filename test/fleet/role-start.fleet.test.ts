@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { dispatcher, endpoint, publish, ready, scene, setUpEachTest } from "../support/dispatcher-role.ts"
-import { until } from "../../dev/fixtures/eventually.ts"
+import { startWithinMs, until } from "../../dev/fixtures/eventually.ts"
 
 setUpEachTest()
 
@@ -68,7 +68,7 @@ describe("a role whose broker is unreachable", () => {
   it("exits at once with 0 when it is stopped before it is ready", async () => {
     await scene.nats.kill9()
     const role = await dispatcher([endpoint()])
-    await until(() => role.status("/livez"), { is: 200 })
+    await until(() => role.status("/livez"), { is: 200, withinMs: startWithinMs })
     const askedAtMs = performance.now()
     role.signal("SIGTERM")
     assert.strictEqual(await role.ended, 0)
@@ -79,10 +79,10 @@ describe("a role whose broker is unreachable", () => {
   it("is alive and not ready from the start, and ready once the broker answers", async () => {
     await scene.nats.kill9()
     const role = await dispatcher([endpoint()])
-    await until(() => role.status("/livez"), { is: 200 })
+    await until(() => role.status("/livez"), { is: 200, withinMs: startWithinMs })
     assert.strictEqual(await role.status("/readyz"), 503)
     await scene.nats.start()
-    await until(() => role.status("/readyz"), { is: 200 })
+    await until(() => role.status("/readyz"), { is: 200, withinMs: startWithinMs })
     await publish("work_item.merged")
     await until(() => scene.requests.length, { is: 1 })
   })
@@ -99,7 +99,7 @@ describe("a role whose broker is unreachable", () => {
       assert.strictEqual(await role.status("/readyz"), 503)
     }
     await scene.nats.start()
-    await until(() => role.status("/readyz"), { is: 200 })
+    await until(() => role.status("/readyz"), { is: 200, withinMs: startWithinMs })
     await publish("work_item.done")
     const heardOf = (event: string) => scene.heard.filter((request) => request.event === event)
     await until(() => heardOf("work_item.done").length, { is: (length) => length > 0 })

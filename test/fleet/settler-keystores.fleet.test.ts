@@ -11,10 +11,9 @@ import { Effect } from "effect"
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts"
 import { parseAllDocuments, parse } from "yaml"
 import { sealKeystore } from "#payments"
-import { eventually } from "../../dev/fixtures/eventually.ts"
 import { freePort } from "../../dev/fixtures/free-port.ts"
 import { program } from "../../dev/fixtures/starling.ts"
-import { until } from "../../dev/fixtures/eventually.ts"
+import { eventually, startWithinMs, until } from "../../dev/fixtures/eventually.ts"
 import { keystoresFolder } from "../../deploy/generate/roles.ts"
 import { channelPayer } from "../support/channel-client.ts"
 import { channelOptions } from "../support/channel-fleet.ts"
@@ -193,7 +192,7 @@ const start = (deployment: Deployment, given: Given) =>
       child.stderr.on("data", (data: Buffer) => (error += data.toString()))
       const ended = new Promise<void>((resolve) => child.once("close", () => resolve()))
       const status = async () => (await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined))?.status
-      await until(async () => child.exitCode !== null || (await status()) === 200)
+      await until(async () => child.exitCode !== null || (await status()) === 200, { withinMs: startWithinMs })
       if (child.exitCode !== null) return assert.fail(error)
       return { pid: child.pid ?? 0, child, ended, error: () => error }
     }),

@@ -2,7 +2,7 @@ import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vi
 import { endRoles, type RunningRole, startRole } from "../support/role.ts"
 import { faultsOfMarks, type SpeechFleet, startSpeechFleet, sumOf, unmarked } from "../support/speech.ts"
 import { childrenOf, listenSlowly, type Paced, type PacedEnd, StreamRefused } from "../support/speech-clients.ts"
-import { until } from "../../dev/fixtures/eventually.ts"
+import { startWithinMs, until } from "../../dev/fixtures/eventually.ts"
 
 let fleet: SpeechFleet
 let sequencers: ReadonlyArray<RunningRole>
@@ -11,7 +11,7 @@ let bytesPerSecond: number
 
 const sequencer = async () => {
   const role = await startRole("speech-sequencer", { configuration: { Bus: fleet.roleBus } })
-  await until(() => role.status("/readyz"), { is: 200 })
+  await until(() => role.status("/readyz"), { is: 200, withinMs: startWithinMs })
   return role
 }
 

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { promisify } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { until } from "../../dev/fixtures/eventually.ts"
+import { startWithinMs, until } from "../../dev/fixtures/eventually.ts"
 import { connectLive, heardIn } from "../support/live.ts"
 import { endRoles, type RunningRole, startRole } from "../support/role.ts"
 import { faultsOfMarks, type SpeechFleet, startSpeechFleet, unmarked } from "../support/speech.ts"
@@ -13,7 +13,7 @@ let sequencers: ReadonlyArray<RunningRole>
 
 const sequencer = async () => {
   const role = await startRole("speech-sequencer", { configuration: { Bus: fleet.roleBus } })
-  await until(() => role.status("/readyz"), { is: 200 })
+  await until(() => role.status("/readyz"), { is: 200, withinMs: startWithinMs })
   return role
 }
 

@@ -6,7 +6,7 @@ import { assert } from "@effect/vitest"
 import type { PaymentRequired, PaymentRequirements } from "#payments/contract"
 import { type LocalAccount, localAccount } from "#dev/chain"
 import { channelPaymentOf, channelRefundOf, type ChannelSigner } from "#payments"
-import { until } from "../../dev/fixtures/eventually.ts"
+import { startWithinMs, until } from "../../dev/fixtures/eventually.ts"
 import { channelReceipt } from "./channel-client.ts"
 import { chat } from "./gateway.ts"
 import { quoteOf } from "./payment-client.ts"
@@ -48,6 +48,9 @@ const reasonOf = (error: string | undefined) => (error ?? "").replace("invalid_b
 /** Means that the channel holds less than its payer knew: a refund was made, or a withdrawal begun. */
 const isTooLittle = (reason: string) => reason === "cumulative_exceeds_balance" || reason === "channel_not_found"
 
+// Whoever is killed meanwhile starts again first.
+const afterKills = { withinMs: startWithinMs }
+
 /** One call by the next voucher, sent again as it is until it is answered. Nothing else may be charged for it. */
 export const payOnce = async (url: string, offer: PaymentRequirements, payer: KilledPayer, text: string) => {
   const price = BigInt(offer.amount)
@@ -82,7 +85,7 @@ export const payOnce = async (url: string, offer: PaymentRequirements, payer: Ki
     payer.usable = BigInt(channelState.balance)
     payer.answered += 1
     return true
-  }).catch((error) => assert.fail(`${String(error)}: ${last}`))
+  }, afterKills).catch((error) => assert.fail(`${String(error)}: ${last}`))
 }
 
 /**
@@ -117,7 +120,7 @@ export const streamOnce = async (
     payer.charged = BigInt(channelState.chargedCumulativeAmount)
     payer.answered += 1
     return true
-  })
+  }, afterKills)
 }
 
 /** Asks for all that is left until nothing is. */

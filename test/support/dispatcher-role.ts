@@ -8,7 +8,7 @@ import { exampleEnvelope, subjects } from "#base"
 import { busOn } from "../../dev/fixtures/bus.ts"
 import { startNatsServer, type TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 import { endRoles, type RoleOptions, startRole } from "./role.ts"
-import { until } from "../../dev/fixtures/eventually.ts"
+import { startWithinMs, until } from "../../dev/fixtures/eventually.ts"
 
 interface Scene {
   nats: TestNatsServer
@@ -73,7 +73,7 @@ export const dispatcher = (
 
 export const ready = async (...parameters: Parameters<typeof dispatcher>) => {
   const role = await dispatcher(...parameters)
-  await until(() => role.status("/readyz"), { is: 200 })
+  await until(() => role.status("/readyz"), { is: 200, withinMs: startWithinMs })
   return role
 }
 

@@ -191,24 +191,28 @@ export const withPayments = <A, E>(
   }).pipe(Effect.scoped)
 
 /** Until transfers, receipts and settled claims are as many, and nothing is on its way; the number of them. */
-export const balanced = (fleet: Pick<PaymentFleet, "receipts" | "transfers" | "claimStates">): Effect.Effect<number> =>
+export const balanced = (fleet: Pick<PaymentFleet, "receipts" | "transfers" | "claimStates">) =>
   Effect.gen(function* () {
-    let count = -1
-    yield* eventually(
-      Effect.gen(function* () {
-        const states = yield* fleet.claimStates
-        const settled = (yield* fleet.receipts).filter(({ outcome }) => outcome === "settled")
-        const transfers = yield* fleet.transfers
-        const keys = new Set(settled.map(({ claimKey }) => claimKey))
-        const isOpen = states.some((state) => state === "CLAIMED" || state === "SERVING" || state === "SETTLING")
-        count = transfers.length
-        return (
-          !isOpen &&
-          settled.length === keys.size &&
-          transfers.length === keys.size &&
-          states.filter((state) => state === "SETTLED").length === keys.size
-        )
-      })
-    )
-    return count
-  })
+    const states = yield* fleet.claimStates
+    const settled = (yield* fleet.receipts).filter(({ outcome }) => outcome === "settled")
+    const transfers = (yield* fleet.transfers).length
+    const keys = new Set(settled.map(({ claimKey }) => claimKey)).size
+    return { states, receipts: settled.length, keys, transfers }
+  }).pipe(
+    // What nobody knows the outcome of is looked up again after its lease.
+    (books) => eventually(books, { is: isBalanced, withinMs: 60_000 }),
+    Effect.map(({ transfers }) => transfers)
+  )
+
+const open: ReadonlyArray<ClaimState> = ["CLAIMED", "SERVING", "SETTLING"]
+
+interface Books {
+  readonly states: ReadonlyArray<ClaimState>
+  readonly receipts: number
+  readonly keys: number
+  readonly transfers: number
+}
+
+const isBalanced = ({ states, receipts, keys, transfers }: Books) =>
+  !states.some((state) => open.includes(state)) &&
+  [receipts, transfers, states.filter((state) => state === "SETTLED").length].every((count) => count === keys)

@@ -12,7 +12,7 @@ import { paymentAccountsOf } from "../../dev/fixtures/payment-accounts.ts"
 import { balanced, type Parts, type PaymentFleet, type PaymentFleetOptions, startParts } from "./payment-fleet.ts"
 import { freePort } from "../../dev/fixtures/free-port.ts"
 import { endRoles, type RunningRole, startRole } from "./role.ts"
-import { until } from "../../dev/fixtures/eventually.ts"
+import { startWithinMs, until } from "../../dev/fixtures/eventually.ts"
 
 export const path = "/api/v1/chat/completions"
 export const sending = /^eth_sendRawTransaction/u
@@ -117,7 +117,7 @@ const processesOf = ({ configuration, environment }: Parts) => {
       const started = await startRole(roles, { configuration: { ...configuration, PaymentSettler }, environment })
       all.push(started)
       for (const role of roles) running.set(role, started)
-      await until(() => started.status("/readyz"), { is: 200 })
+      await until(() => started.status("/readyz"), { is: 200, withinMs: startWithinMs })
     },
     kill: async (role: RoleName) => {
       of(role).signal("SIGKILL")

@@ -11,7 +11,7 @@ import { startNatsServer, type TestNatsServer } from "../../dev/fixtures/nats-se
 import { startReceiver, type TestReceiver } from "./receiver.ts"
 import { endRoles, type RunningRole, startRole } from "./role.ts"
 import { newHome, starling } from "../../dev/fixtures/starling.ts"
-import { until } from "../../dev/fixtures/eventually.ts"
+import { startWithinMs, until } from "../../dev/fixtures/eventually.ts"
 import { freePort } from "../../dev/fixtures/free-port.ts"
 
 export interface PipelineRoles {
@@ -48,7 +48,7 @@ export const startPipelineRoles = async (
   const start = async (name: RoleName) => {
     const role = await startRole(name, { configuration, environment: { [secretVariable]: deliverySecret } })
     running.set(name, role)
-    await until(() => role.status("/readyz"), { is: 200 })
+    await until(() => role.status("/readyz"), { is: 200, withinMs: startWithinMs })
   }
   await start("pipeline-api")
   await Promise.all(roles.slice(1).map(start))

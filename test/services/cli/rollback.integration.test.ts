@@ -195,7 +195,7 @@ describe("the broker of a home", () => {
 
       // Without the command the release before finds no store, and says so instead of beginning with nothing.
       const failed = yield* Effect.flip(Effect.tryPromise(() => startOld(home)))
-      assert.include(String(failed.cause), "did not answer")
+      assert.include(String(failed.cause), "not so within 2 s\nuntil(isUp")
 
       good(yield* run("broker before-rollback"))
       assert.isFalse(existsSync(join(home, "nats/data/store/jetstream")))

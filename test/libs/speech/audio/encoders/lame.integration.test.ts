@@ -132,8 +132,9 @@ describe("mp3 encoders that share a process", () => {
       let isStopped = false
       const answer = Stream.runForEach(encode(format, endless), () =>
         Effect.sync(() => {
-          const [program] = lameProcesses()
-          if (!isStopped && program !== undefined) kill(program, "SIGSTOP")
+          const [program] = isStopped ? [] : lameProcesses()
+          if (program === undefined) return
+          kill(program, "SIGSTOP")
           isStopped = true
         })
       )
