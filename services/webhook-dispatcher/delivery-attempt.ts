@@ -170,7 +170,7 @@ const conclude = (deps: Dependencies, delivery: SentDelivery): Effect.Effect<Ack
   const { clock, randomness, metrics, log, redact } = deps
   const { endpoint, due, sent } = delivery
   const nowMs = clock.currentTimeMillisUnsafe()
-  const random = endpoint.retry.jitter === 0 ? 0 : randomness.nextDoubleUnsafe()
+  const random = randomness.nextDoubleUnsafe()
   const isTest = due.delivery.isTest === true
   const settings = isTest ? triedOnce : endpoint.retry
   const decision = decide(sent.result, { attempt: due.delivery.attempt, settings, nowMs, random })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { JsMsg } from "@nats-io/jetstream"
 import { Effect, Layer } from "effect"
-import { ack, type AckDecision, BusRefused, consume, Consumers, Nats, Rejections } from "#bus"
+import { ack, type AckDecision, BusRefused, consume, Consumers, nak, Nats, Rejections } from "#bus"
 import { Metrics } from "#runtime"
 import { fairShare, sendBuffer } from "../../../libs/bus/connection/event-loop.ts"
 import { failingAtEach, recordedRejections, type Recorder, recorder, told } from "../../support/recorder.ts"
@@ -95,6 +95,32 @@ describe("a message that fails its schema", () => {
         yield* turns
         assert.deepStrictEqual(answered, ["nak 1 for a while"])
       }).pipe(Effect.scoped, Effect.provide(Layer.merge(layer, Layer.succeed(Rejections, rejections))))
+    })
+  )
+})
+
+describe("a message that comes again", () => {
+  it.effect("is acked without being handled twice, as long as it is among the last that were acked", () =>
+    Effect.gen(function* () {
+      const { layer, give, answered } = broker(recorder())
+      let handled = 0
+      let decision: AckDecision = nak(0)
+      yield* Effect.gen(function* () {
+        yield* taking(() => Effect.sync(() => ((handled += 1), decision)))
+        give(1)
+        yield* turns
+        decision = ack
+        for (const sequence of [1, 1, 2]) {
+          give(sequence)
+          yield* turns
+        }
+        // One that was handed back was not handled.
+        assert.deepStrictEqual(answered, ["nak 1", "ack 1", "ack 1", "ack 2"])
+        assert.strictEqual(handled, 3)
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(Layer.merge(layer, Layer.succeed(Rejections, recordedRejections(recorder()))))
+      )
     })
   )
 })

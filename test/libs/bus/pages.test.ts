@@ -18,6 +18,10 @@ describe("a stored message that the broker answers or announces", () => {
     assert.deepInclude(found, { subject: "log.a.b", sequence: 41, storedAtMs: Date.parse(time) })
   })
 
+  it("has the first place of a stream too", () => {
+    assert.strictEqual(read(...added.slice(0, 2), "Nats-Sequence: 1", ...added.slice(3))?.sequence, 1)
+  })
+
   it("has them also where its publisher set the same headers", () => {
     const found = read("Nats-Sequence: 7", "Nats-Subject: log.x.y", "Nats-Time-Stamp: 1970-01-01T00:00:00Z", ...added)
     assert.deepInclude(found, { subject: "log.a.b", sequence: 41, storedAtMs: Date.parse(time) })
@@ -37,6 +41,7 @@ describe("a stored message that the broker answers or announces", () => {
     ["the end of a page", [" 204 EOB", "Nats-Num-Pending: 0", "Nats-Last-Sequence: 41"]],
     ["a refusal", [" 408 Bad Request"]],
     ["a message without its place", ["", ...added.slice(0, 2)]],
+    ["a sequence that no message has", ["", ...added.slice(0, 2), "Nats-Sequence: 0", ...added.slice(3)]],
     ["a sequence that is no number", ["", ...added.slice(0, 2), "Nats-Sequence: x", ...added.slice(3)]]
   ])("is not %s", (_, lines) => assert.isUndefined(storedMessage(answer(...lines))))
 })

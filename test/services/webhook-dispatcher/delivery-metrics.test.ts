@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { endpointIdOf } from "#webhooks/contract"
+import { type Delivery, endpointIdOf } from "#webhooks/contract"
 import { Metrics } from "#runtime"
 import { backlog, circuitState, DeliveryMetrics, inFlight } from "../../../services/webhook-dispatcher/metrics.ts"
 import type { EndpointSettings } from "../../../services/webhook-dispatcher/endpoints/settings.ts"
@@ -55,6 +55,29 @@ describe("the metrics of an endpoint that was removed", () => {
       const series = yield* seriesOf("again")
       assert.include(series, 'webhook_postponed_total{role="fleet",endpoint="again",reason="full"} 2')
       assert.include(series, 'webhook_parked_events{role="fleet",endpoint="again"} 0')
+    }).pipe(Effect.provide(testing))
+  )
+})
+
+describe("the times of a delivery", () => {
+  it.effect("are those of a first attempt since its event, and of a retry since it was due; a test has none", () =>
+    Effect.gen(function* () {
+      const { left } = yield* DeliveryMetrics
+      const timed = endpointOf("timed")
+      const delivery = { attempt: 1, storedAt: 1_000, dueAt: 4_000 } as Delivery
+      left(timed, delivery, 3_000)
+      left(timed, { ...delivery, attempt: 2 }, 4_500)
+      left(timed, { ...delivery, isTest: true }, 9_000)
+      // Another machine's clock is ahead.
+      left(timed, delivery, 500)
+      const series = yield* seriesOf("timed")
+      const sums = series.filter((line) => /_(?:sum|count)\{/u.test(line)).map((line) => line.replace(/\{.*\}/u, ""))
+      assert.sameMembers(sums, [
+        "webhook_publish_to_first_byte_seconds_sum 2",
+        "webhook_publish_to_first_byte_seconds_count 2",
+        "webhook_retry_lateness_seconds_sum 0.5",
+        "webhook_retry_lateness_seconds_count 1"
+      ])
     }).pipe(Effect.provide(testing))
   )
 })

@@ -108,6 +108,67 @@ const workerWhose = (attempt: (sequence: number, leaving: Leaves) => Effect.Effe
     } as never)
 }
 
+describe("an endpoint that fails", () => {
+  /** A worker whose breaker opens at the second failure, for a second; `told`: what others hear of it. */
+  const failing = () => {
+    const state = { status: 500 }
+    const told: Array<readonly [what: string, untilMs: number | null]> = []
+    const sent: Array<number> = []
+    const services = {
+      attempts: {
+        attempt: (_: unknown, { delivery }: { readonly delivery: { readonly sequence: number } }) =>
+          Effect.sync(() => {
+            sent.push(delivery.sequence)
+            return { result: { _tag: "Answered", status: state.status }, error: undefined }
+          }),
+        conclude: () => Effect.succeed(ack)
+      },
+      metrics: { left: () => undefined, postponed: (_: unknown, why: string) => void told.push([why, null]) },
+      states: { breakerOpen: (_id: string, _name: string, until: number | null) => tell("share", until) },
+      holdUntil: (until: number) => tell("hold", until),
+      breakerLimits: { failuresToOpen: 2, failingMsToOpen: 0, pauseMsMin: 1_000, pauseMsMax: 1_000 },
+      mayLeave: () => true
+    }
+    const tell = (what: string, until: number | null) => Effect.sync(() => void told.push([what, until]))
+    const retry = { waitsMs: [1_000], jitter: 0, retryAfterMsMax: 0 }
+    const settings = { id: "id", name: "a", hasBreaker: true, retry } as unknown as EndpointSettings
+    const worker = endpointWorker(settings, services as unknown as WorkerServices)
+    const take = (sequence: number) =>
+      worker.handle({ value: { delivery: { sequence, attempt: 1, dueAt: 0 } } } as never)
+    return { state, told, sent, take, worker }
+  }
+
+  it.effect("is left alone for a while, in all processes, and taken up by one delivery", () =>
+    Effect.gen(function* () {
+      const { state, told, sent, take, worker } = failing()
+      yield* take(1)
+      assert.deepStrictEqual(told, [])
+      yield* take(2)
+      assert.deepStrictEqual(told.splice(0), [
+        ["hold", 1_000],
+        ["share", 1_000]
+      ])
+      yield* TestClock.adjust(400)
+      assert.deepStrictEqual(yield* take(3), nak(600))
+      assert.deepStrictEqual([sent, told.splice(0)], [[1, 2], [["circuit_open", null]]])
+      yield* TestClock.adjust(600)
+      state.status = 204
+      assert.deepStrictEqual(yield* take(3), ack)
+      assert.deepStrictEqual(told, [["share", null]])
+      assert.isTrue(worker.breaker.isPristine())
+    })
+  )
+
+  it.effect("without a breaker is tried again as often as it fails", () =>
+    Effect.gen(function* () {
+      const { told, sent, take, worker } = failing()
+      worker.change({ ...worker.settings(), hasBreaker: false })
+      for (const sequence of [1, 2, 3]) yield* take(sequence)
+      assert.deepStrictEqual([sent, told], [[1, 2, 3], []])
+    })
+  )
+})
+
 describe("first attempts for one entity", () => {
   it.effect("go on when the one before them has failed before its bytes left", () =>
     Effect.gen(function* () {

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import {
   AttemptResult,
   decide,
+  longestWaitMs,
   type RetrySettings,
   retryWaits
 } from "../../../services/webhook-dispatcher/retry-policy.ts"
@@ -86,5 +87,18 @@ describe("the outcome of an attempt", () => {
     assert.isTrue(hours > 48 && hours * (1 + jitter) < 72)
     assert.isAbove(jitter, 0)
     assert.strictEqual(delayOf(answered(500), 9, { waitsMs }), "GiveUp")
+  })
+
+  it("waits no longer than the last wait with all of its jitter, or than a receiver may ask for", () => {
+    const waits = { waitsMs: [1_000, 4_000], jitter: 0.5, retryAfterMsMax: 0 }
+    assert.deepStrictEqual([longestWaitMs(waits), longestWaitMs({ ...waits, retryAfterMsMax: 6_001 })], [6_000, 6_001])
+  })
+
+  it("is tried again after 5 s, 5 and 30 min, and 2, 5, 10, 14 and 20 h by the patient schedule", () => {
+    const { waitsMs } = retryWaits({ ...keys, RetrySchedule: "patient" })
+    assert.deepStrictEqual(
+      waitsMs.map((ms) => ms / 1_000),
+      [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000]
+    )
   })
 })

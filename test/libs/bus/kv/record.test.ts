@@ -3,9 +3,22 @@ import { Cause, Effect, Exit, Fiber, Option, Result } from "effect"
 import { type BusError, gone, kept, type KvEntry, records } from "#bus"
 import type { Decide } from "../../../../libs/bus/kv/record.ts"
 import { append, type Fate, holdsAll, type Log, memoryBucket } from "../../../support/memory-bucket.ts"
+import { recordedBucket, recorder } from "../../../support/recorder.ts"
 
 const never = () => "stored" as const
 const noTurns = () => 0
+
+it.effect("a record that is written only if absent is created, and one that was read is updated", () => {
+  const record = recorder()
+  return Effect.gen(function* () {
+    const { replace } = records(recordedBucket<Log>(record))
+    assert.isTrue((yield* replace("a", ["x"], 0)).answer)
+    assert.isFalse((yield* replace("a", ["y"], 0)).answer)
+    assert.isTrue((yield* replace("a", ["z"], 1)).answer)
+    const writes = record.calls.filter((name) => !name.startsWith("get "))
+    assert.deepStrictEqual(writes, ["create a", "create a", "update a"])
+  })
+})
 
 describe("a change of a record", () => {
   it.effect("creates it, and stores nothing where the decision changes nothing or refuses", () =>
