@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Option } from "effect"
+import { TestClock } from "effect/testing"
+import { BusUnavailable } from "#bus"
 import { Metrics } from "#runtime"
 import { Channels } from "../../../../libs/payments/channels/Channels.ts"
 import { failingAtEach, recordedKv, type Recorder, recorder, told } from "../../../support/recorder.ts"
-import { begin, charge, mirror, network, release } from "./channel-at-work.ts"
+import { begin, charge, chargeWithAnswer, leaseMs, mirror, network, release, serve } from "./channel-at-work.ts"
 
 const name = { network, channelId: `0x${"7a".repeat(32)}` }
 
@@ -56,6 +58,163 @@ describe("a channel that a gateway remembers", () => {
       )
       for (const run of runs) assert.deepStrictEqual(run.exit, Exit.succeed(Option.some("1000")), told(run))
       assert.isAtLeast(runs.length, 13)
+    })
+  )
+})
+
+/** One gateway, and a channel that it has just seen; `calls`: what it has asked of the broker since it was last asked. */
+const gateway = Effect.gen(function* () {
+  const record = recorder()
+  const [one, two] = yield* gatewaysOn(record, 2)
+  if (one === undefined || two === undefined) return assert.fail()
+  yield* one.run(name, mirror())
+  let seen = record.calls.length
+  const calls = () => {
+    const verbs = record.calls.slice(seen).map((call) => call.split(" ")[0])
+    seen = record.calls.length
+    return verbs
+  }
+  return { one, two, calls }
+})
+
+describe("a channel's record", () => {
+  it.effect("is not read for a channel that was used a moment ago, unless that holds an answer", () =>
+    Effect.gen(function* () {
+      const { one, calls } = yield* gateway
+      for (const command of [begin(1_000), charge(700)]) yield* one.run(name, command)
+      assert.deepStrictEqual(calls(), ["update", "update"])
+      for (const command of [begin(1_700, { ticket: "t2" }), chargeWithAnswer(300, "t2")]) yield* one.run(name, command)
+      assert.deepStrictEqual(calls(), ["update", "update"])
+      // The next call needs that answer no more; anything else must not lose it.
+      yield* one.run(name, mirror({ balance: "9000", block: 2 }))
+      assert.deepStrictEqual(calls(), ["get", "update"])
+      yield* one.run(name, begin(2_000, { ticket: "t3" }))
+      assert.deepStrictEqual(calls(), ["update"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("is read anew after a write of unknown end", () =>
+    Effect.gen(function* () {
+      const record = recorder()
+      let isAway = false
+      const away = new BusUnavailable({ operation: "update", detail: "no answer in time" })
+      const call: Recorder["call"] = (what, work) =>
+        isAway && what.startsWith("update") ? Effect.fail(away) : record.call(what, work)
+      const [one] = yield* gatewaysOn({ ...record, call }, 1)
+      if (one === undefined) return assert.fail()
+      yield* one.run(name, mirror())
+      yield* one.run(name, begin(1_000))
+      isAway = true
+      assert.deepStrictEqual(yield* Effect.flip(one.run(name, charge(700))), away)
+      isAway = false
+      const before = record.calls.length
+      assert.strictEqual((yield* one.run(name, charge(700))).charged, "700")
+      assert.strictEqual(record.calls[before]?.split(" ")[0], "get")
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("a call that begins before its work is stored", () => {
+  it.effect("may begin on a channel that is known and free, and that its voucher fits", () =>
+    Effect.gen(function* () {
+      const { one, two, calls } = yield* gateway
+      assert.isFalse(yield* two.beginAhead(name, begin(1_000)), "the other has not seen the channel")
+      assert.isFalse(yield* one.beginAhead(name, begin(1_001)), "the voucher is for another amount")
+      assert.isTrue(yield* one.beginAhead(name, begin(1_000)))
+      assert.isFalse(yield* one.beginAhead(name, begin(1_000, { ticket: "t2" })), "one is in work")
+      assert.deepStrictEqual([yield* one.isServedUnsettled(name), yield* two.isServedUnsettled(name)], [true, false])
+      assert.deepStrictEqual(calls(), [], "nothing is written")
+      const busy = yield* Effect.flip(one.run(name, begin(1_000, { ticket: "t2" })))
+      assert.strictEqual(busy._tag, "ChannelRefused")
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("is stored with its charge, by one write", () =>
+    Effect.gen(function* () {
+      const { one, calls } = yield* gateway
+      yield* one.beginAhead(name, begin(1_000))
+      const after = yield* one.run(name, charge(700))
+      assert.deepStrictEqual([after.charged, after.work, calls()], ["700", null, ["update"]])
+      assert.isFalse(yield* one.isServedUnsettled(name))
+      assert.isTrue(yield* one.beginAhead(name, begin(1_700, { ticket: "t2" })))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("is stored by its own begin, and released without a trace as long as it was not", () =>
+    Effect.gen(function* () {
+      const { one, calls } = yield* gateway
+      yield* one.beginAhead(name, begin(1_000))
+      const released = yield* one.run(name, release())
+      assert.deepStrictEqual([released.charged, released.work, calls()], ["0", null, []])
+      yield* one.beginAhead(name, begin(1_000, { ticket: "t2" }))
+      const begun = yield* one.run(name, begin(1_000, { ticket: "t2" }))
+      assert.deepStrictEqual([begun.work?.ticket, calls()], ["t2", ["update"]])
+      yield* one.run(name, release("t2"))
+      assert.deepStrictEqual(calls(), ["update"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("leaves other changes of the channel to themselves, and goes on after them", () =>
+    Effect.gen(function* () {
+      const { one, calls } = yield* gateway
+      yield* one.beginAhead(name, begin(1_000))
+      const looked = yield* one.run(name, mirror({ balance: "9000", block: 2 }))
+      assert.deepStrictEqual([looked.work, calls()], [null, ["update"]])
+      assert.isTrue(yield* one.isServedUnsettled(name))
+      yield* one.run(name, serve())
+      const after = yield* one.run(name, charge(700))
+      assert.deepStrictEqual([after.charged, after.mirror.balance], ["700", "9000"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("is forgotten at the end of its lease", () =>
+    Effect.gen(function* () {
+      const { one } = yield* gateway
+      yield* one.beginAhead(name, begin(1_000))
+      yield* TestClock.adjust(leaseMs - 1)
+      assert.isTrue(yield* one.isServedUnsettled(name))
+      yield* TestClock.adjust(1)
+      assert.isFalse(yield* one.isServedUnsettled(name))
+      assert.strictEqual((yield* Effect.flip(one.run(name, charge(700))))._tag, "ChannelRefused")
+      assert.isTrue(yield* one.beginAhead(name, begin(1_000, { ticket: "t2" })))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("that another gateway has come before is refused, and none begins so for an hour", () =>
+    Effect.gen(function* () {
+      const { one, two } = yield* gateway
+      yield* one.beginAhead(name, begin(1_000))
+      yield* two.run(name, begin(1_000, { ticket: "theirs", holder: "gateway-2" }))
+      const refused = yield* Effect.flip(one.run(name, charge(700)))
+      assert.strictEqual(refused._tag, "ChannelRefused")
+      yield* two.run(name, charge(500, "theirs"))
+      yield* one.run(name, mirror({ block: 2 }))
+      const next = begin(1_500, { ticket: "t2" })
+      assert.isFalse(yield* one.beginAhead(name, next))
+      yield* TestClock.adjust("59 minutes")
+      assert.isFalse(yield* one.beginAhead(name, next))
+      yield* TestClock.adjust("1 minute")
+      assert.isTrue(yield* one.beginAhead(name, next))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("charges once, whichever of its calls to the broker fails", () =>
+    Effect.gen(function* () {
+      const runs = yield* failingAtEach(
+        Effect.fnUntraced(function* (record) {
+          const [one] = yield* gatewaysOn(record, 1)
+          if (one === undefined) return assert.fail()
+          const again = (command: Parameters<typeof one.run>[1]) =>
+            Effect.retry(one.run(name, command), { times: 1, while: ({ _tag }) => _tag === "BusUnavailable" })
+          yield* again(mirror())
+          assert.isTrue(yield* one.beginAhead(name, begin(1_000)))
+          yield* again(charge(700))
+          const read = yield* Effect.retry(one.read(name), { times: 1 })
+          return Option.map(read, ({ charged, work }) => [charged, work])
+        }, Effect.scoped)
+      )
+      for (const run of runs) assert.deepStrictEqual(run.exit, Exit.succeed(Option.some(["700", null])), told(run))
+      assert.isAtLeast(runs.length, 7)
     })
   )
 })

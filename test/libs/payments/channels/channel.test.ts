@@ -311,7 +311,39 @@ describe("a refund that is signed", () => {
 
   it("keeps the larger sum when another one of its number is signed", () => {
     assert.deepStrictEqual(after(signRefund(500), signRefund(20)).state().refunding, { nonce: "0", amount: "500" })
+    assert.deepStrictEqual(after(signRefund(500), signRefund(600)).state().refunding, { nonce: "0", amount: "600" })
+    assert.deepStrictEqual(after(signRefund(500)).tries(signRefund(500)).facts, [])
+    assert.deepStrictEqual(after(signRefund(500), signRefund(20, 1)).state().refunding, { nonce: "1", amount: "20" })
   })
+
+  it("goes back whatever its payer still owes receipts for, or has unclaimed", () => {
+    const debts = { kind: "refund", amount: 0, ticket: "t2", unclaimedMax: 1n } as const
+    assert.isNull(after(begin(1_000), charge(1_000)).tries(begin(1_000, debts)).refused)
+    const whole = begin(1_000, { ...debts, kind: "whole" })
+    assert.isNotNull(after(begin(1_000), charge(1_000)).tries(whole).refused)
+  })
+})
+
+describe("what the chain says of a channel", () => {
+  it("is charged where it is more than was, with the voucher that covers it, and with none that does not", () => {
+    const signedFor = (totalClaimed: string) =>
+      after(begin(1_000), charge(700), mirror({ totalClaimed, block: 2 })).state()
+    assert.deepInclude(signedFor("700"), { charged: "700", unreceipted: "0" })
+    assert.deepInclude(signedFor("1000"), { charged: "1000", unreceipted: "300" })
+    assert.isNotNull(signedFor("1000").signed)
+    assert.deepInclude(signedFor("1001"), { charged: "1001", signed: null })
+  })
+
+  it("refuses a voucher for no more than what is claimed", () => {
+    assert.strictEqual(after().tries(begin(0, { amount: 0 })).refused, channelReason.belowClaimed)
+  })
+})
+
+it("receipts that are not owed change nothing", () => {
+  const channel = after(begin(1_000), charge(700))
+  assert.deepStrictEqual(channel.tries(receipted("another")).facts, [])
+  assert.lengthOf(channel.tries(receipted("t1")).facts, 1)
+  assert.deepStrictEqual(channel.tries(receipted("t1")).facts, [])
 })
 
 describe("an answer that was lost", () => {
