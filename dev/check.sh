@@ -26,9 +26,10 @@ compiler=node_modules/@effect/tsgo-$platform/artifacts/typescript/$version/tsc
 findings=.starling/cache/check.tsbuildinfo
 # It lives for seconds: most garbage collection would be in vain, and is a third of its work.
 # It peaks at 1.8 GB without collection; beyond this limit it collects again.
+# Its suggestions are many and no faults.
 types_check() {
   GOGC=off GOMEMLIMIT=2500MiB "$compiler" --noEmit --project tsconfig.json --incremental \
-    --tsBuildInfoFile "$findings" --checkers "$threads"
+    --tsBuildInfoFile "$findings" --checkers "$threads" | { grep -v ": suggestion TS" || true; }
 }
 
 # The page runs in browsers, whose globals nothing else may see.
@@ -79,7 +80,7 @@ start fence node dev/fence/main.ts; fence=$!
 start lint lint; lint=$!
 start format well_formed; format=$!
 start patterns node dev/patterns/main.ts; patterns=$!
-start unit env STARLING_FAILURES="$reports/unit.failures" "$bin/vitest" run --project unit \
+start unit env NO_COLOR=1 STARLING_FAILURES="$reports/unit.failures" "$bin/vitest" run --project unit \
   --maxWorkers="$threads" --reporter=dot --reporter=./dev/report-failures.ts \
   --reporter=json --outputFile.json="$reports/unit.json"; unit=$!
 

@@ -2,7 +2,7 @@
  * The metrics of model-gateway, in addition to those of its listener. Codes and providers are ours; no label contains a
  * caller's text.
  */
-import { channelScheme, paymentSchemes } from "#payments/contract"
+import { signedSchemes } from "#payments/contract"
 import { defineCounter, defineGauge, defineHistogram } from "#runtime"
 import { clientNames } from "./clients.ts"
 
@@ -72,7 +72,7 @@ export const signedAndCharged = defineCounter({
   name: "gateway_scheme_usd_total",
   help: "Paid calls that were answered, in US dollars, by the way in which they were paid: what their payers have signed, and what was charged of it.",
   labels: ["scheme", "part"],
-  values: { scheme: [...paymentSchemes, channelScheme], part: ["signed", "charged"] }
+  values: { scheme: signedSchemes, part: ["signed", "charged"] }
 })
 
 export const providerCost = defineCounter({

@@ -1,7 +1,7 @@
 /**
  * The promises of an OpenAPI document to its callers, a line each: routes, parameters, bodies, statuses, codes,
  * headers, and the fields of schemas with their types. A promise may be added and none removed; nor may more be
- * required of callers.
+ * required of callers. A list of all codes is one line, which changes with each new code: it is then written anew.
  */
 import { readFileSync } from "node:fs"
 import { assert } from "@effect/vitest"

@@ -90,5 +90,6 @@ export {
   SupportedResponse,
   UptoEvmPayload,
   VerifyResponse,
+  signedSchemes,
   x402Version
 } from "./x402.ts"

@@ -14,9 +14,8 @@ import {
   Sha256Hex,
   TransactionId
 } from "./primitives.ts"
-import { paymentSchemes } from "./chains.ts"
-import { ChannelId, channelScheme } from "./channels.ts"
-import { PaymentPayload, PaymentRequirements } from "./x402.ts"
+import { ChannelId } from "./channels.ts"
+import { PaymentPayload, PaymentRequirements, signedSchemes } from "./x402.ts"
 
 export const paymentCodes = [
   "PAYMENT_INVALID",
@@ -141,7 +140,7 @@ export const Receipt = Schema.Struct({
   /** The amount that was charged, or was to be. */
   amount: AtomicAmount,
   /** The scheme it was paid by. Absent in receipts of older releases, which are all of `exact`. */
-  scheme: Schema.optionalKey(Schema.Literals([...paymentSchemes, channelScheme])),
+  scheme: Schema.optionalKey(Schema.Literals(signedSchemes)),
   /** The maximum charge, if it differs from the amount charged. */
   ceiling: Schema.optionalKey(AtomicAmount),
   /**

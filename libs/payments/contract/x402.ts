@@ -19,6 +19,9 @@ import {
 
 export const x402Version = 2
 
+/** Every scheme by which a payment can be signed. */
+export const signedSchemes = [...paymentSchemes, channelScheme] as const
+
 export const ResourceInfo = Schema.Struct({
   url: Schema.String.check(Schema.isBetweenLength(1, 2_048)),
   description: Schema.optionalKey(text(1_024)),
@@ -34,7 +37,7 @@ export interface ResourceInfo extends Schema.Schema.Type<typeof ResourceInfo> {}
  * token's `name` and `version` on EVM chains, the `facilitatorAddress` of `upto`, the `feePayer` on Solana.
  */
 export const PaymentRequirements = Schema.Struct({
-  scheme: Schema.Literals([...paymentSchemes, channelScheme]),
+  scheme: Schema.Literals(signedSchemes),
   network: Network,
   amount: AtomicAmount,
   asset: ChainAddress,

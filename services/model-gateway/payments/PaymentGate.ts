@@ -5,7 +5,7 @@
  */
 import { createHash, hash } from "node:crypto"
 import { Context, Effect, Layer, Result } from "effect"
-import { channelScheme, type PaymentNetwork } from "#payments/contract"
+import { channelScheme, type PaymentNetwork, type PaymentRequirements } from "#payments/contract"
 import { Configuration } from "#configuration"
 import { inSpan } from "#runtime"
 import {
@@ -50,11 +50,13 @@ interface RefundCall {
   readonly payment: PayableCall["payment"]
 }
 
+type Take = (offered: OfferedPayment) => Effect.Effect<PaidCall, PaymentRefusal>
+
 interface Parts {
   readonly settings: Pick<Configuration["Service"], "ModelGateway" | "Payments">
-  readonly calls: PaidCalls["Service"]
-  readonly byClaim: ClaimPayments["Service"]
-  readonly byChannel: ChannelPayments["Service"]
+  /** Takes a payment by the method of its scheme. */
+  readonly take: Readonly<Record<PaymentRequirements["scheme"], Take>>
+  readonly refundChannel: ChannelPayments["Service"]["refund"]
   readonly figures: PaymentFigures
   /** The address at which callers reach this gateway. */
   readonly origin: () => string
@@ -86,11 +88,8 @@ const payOffered = Effect.fnUntraced(function* (
   parts: Parts,
   given: Pick<OfferedPayment, "call" | "quote" | "payload">
 ): Effect.fn.Return<PaidCall, PaymentRefusal> {
-  const { calls, byClaim, byChannel } = parts
   const offered = yield* readOffered(parts, given)
-  return yield* offered.requirements.scheme === channelScheme
-    ? calls.pay(byChannel, offered)
-    : calls.pay(byClaim, offered)
+  return yield* parts.take[offered.requirements.scheme](offered)
 }, inSpan("PaymentGate.pay"))
 
 const readOffered = Effect.fnUntraced(function* (
@@ -130,7 +129,7 @@ const refund = Effect.fn("PaymentGate.refund")(function* (
   if (payload === null) return yield* Effect.fail(parts.writeQuote(quote, call.shape))
   const offers = quote.offers.map(({ requirements }) => requirements)
   const requirements = yield* Effect.catch(Effect.fromResult(matchOffer(payload, offers)), refused)
-  return yield* parts.byChannel.refund({ call, quote, payload, requirements })
+  return yield* parts.refundChannel({ call, quote, payload, requirements })
 })
 
 const make = Effect.gen(function* () {
@@ -138,12 +137,15 @@ const make = Effect.gen(function* () {
   const { stopped } = yield* TokenWatch
   const figures = yield* paymentFigures
   for (const outcome of paymentOutcomes.values.outcome) figures.counter.inc({ outcome, code: "" }, 0)
+  const calls = yield* PaidCalls
+  const byClaims = yield* ClaimPayments
+  const byChannels = yield* ChannelPayments
+  const byClaim: Take = (offered) => calls.pay(byClaims, offered)
   let turn = 0
   const parts: Parts = {
     settings,
-    calls: yield* PaidCalls,
-    byClaim: yield* ClaimPayments,
-    byChannel: yield* ChannelPayments,
+    take: { exact: byClaim, upto: byClaim, [channelScheme]: (offered) => calls.pay(byChannels, offered) },
+    refundChannel: byChannels.refund,
     figures,
     origin: yield* gatewayOrigin,
     isOffered: ({ Network }) => stopped(Network) === undefined,

@@ -8,10 +8,9 @@ import { guarded } from "#base/http"
 import {
   AtomicAmount,
   ChainAddress,
-  channelScheme,
   ClaimKey,
   Network,
-  paymentSchemes,
+  signedSchemes,
   RefundKey,
   refundStates,
   TransactionId
@@ -50,7 +49,7 @@ const receipt = {
   model,
   requestedAt: Timestamp,
   endedAt: Timestamp,
-  scheme: Schema.Literals([...paymentSchemes, channelScheme]).pipe(
+  scheme: Schema.Literals(signedSchemes).pipe(
     describe(
       "How it was paid: `exact`, the quoted amount; `upto`, what was used; `batch-settlement`, the same by payment channel."
     )

@@ -5,7 +5,7 @@
 import { Schema } from "effect"
 import { codesByStatus, refusalShape } from "#base/http"
 import { describe, type ErrorCode } from "#base"
-import { PaymentRequirements, x402Version } from "#payments/contract"
+import { type PaymentCode, PaymentRequirements, x402Version } from "#payments/contract"
 
 const errorTypes = ["invalid_request_error", "payment_required", "rate_limit_error", "api_error"] as const
 
@@ -60,7 +60,7 @@ export const gatewayCodes = {
   PAYMENT_VERIFICATION_UNAVAILABLE: ours(503, "Payments cannot be verified just now; send the same payment again"),
   TIMEOUT: ours(504, "The model did not answer in time"),
   INTERNAL_ERROR: ours(500, "An unexpected error")
-} as const satisfies Record<string, GatewayCodeEntry>
+} as const satisfies Record<string, GatewayCodeEntry> & Record<PaymentCode, GatewayCodeEntry>
 
 export type GatewayCode = keyof typeof gatewayCodes
 

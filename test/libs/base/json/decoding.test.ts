@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
 import { type Fault, faultsOf } from "#base"
+import { computed } from "../../../support/processor-time.ts"
 import { type BoundedDecoder, boundedDecoder, pointedFaults } from "../../../../libs/base/json/decoding.ts"
 
 const Part = Schema.Struct({ type: Schema.String })
@@ -66,7 +67,7 @@ describe("bounded decoding", () => {
       assert.isAtLeast(listed.length, 1)
       assert.isAtMost(listed.length, 50)
       assert.isTrue(mayBeMore)
-      // To collect every fault takes a hundred times as long as parsing; the floor is the stall of a busy machine.
+      // To collect every fault takes a hundred times as long as parsing; the floor is a collection of garbage.
       assert.isBelow(decodeMs, 10 * parseMs + 100)
     })
   }
@@ -142,13 +143,6 @@ describe("bounded decoding", () => {
 })
 
 /** The shortest of some. */
-const durationOf = (act: () => unknown) =>
-  Math.min(
-    ...many(3, () => {
-      const startedAtMs = performance.now()
-      act()
-      return performance.now() - startedAtMs
-    })
-  )
+const durationOf = (act: () => unknown) => Math.min(...many(3, () => computed(act).processorMs))
 
 const textOf = ({ path, message }: Fault) => `${path}: ${message}`

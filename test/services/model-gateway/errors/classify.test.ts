@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { classifyUpstream, readUpstreamError } from "../../../../services/model-gateway/errors/upstream-error.ts"
+import { computed } from "../../../support/processor-time.ts"
 import { itIsTheCode, openAi, type Refusal } from "./upstream-refusals.ts"
 
 /** Refusals of proxies on the way, and undocumented ones. */
@@ -73,12 +74,13 @@ describe("a provider's refusal", () => {
     it(`of 64 kB of ${JSON.stringify(beginning)} holds nothing up`, () => {
       const echo = beginning.repeat(Math.floor(65_000 / beginning.length))
       const texts = [echo, `{"error":${JSON.stringify({ message: echo, param: echo, type: echo, code: echo })}}`]
-      const startedAtMs = performance.now()
-      for (const text of texts) {
-        for (const status of [200, 400, 500]) classifyUpstream(readUpstreamError(status, "", text))
-      }
-      // Uncut, the worst of them take seconds; the bound is the stall of a busy machine.
-      assert.isBelow(performance.now() - startedAtMs, 200)
+      const { processorMs } = computed(() => {
+        for (const text of texts) {
+          for (const status of [200, 400, 500]) classifyUpstream(readUpstreamError(status, "", text))
+        }
+      })
+      // Uncut, the worst of them take seconds; the bound is a collection of garbage.
+      assert.isBelow(processorMs, 200)
     })
   }
 })
