@@ -27,7 +27,7 @@ export const memoryStream = ({ call }: Pick<Recorder, "call">) => {
   }
   const of = (subject: string | undefined) =>
     messages.filter((one) => subject === undefined || matches(one.subject, subject))
-  const reader: Pick<StreamReader["Service"], "bounds" | "next" | "range" | "countBySubject" | "purge"> = {
+  const reader: Pick<StreamReader["Service"], "bounds" | "next" | "range" | "countBySubject" | "remove" | "purge"> = {
     bounds: () =>
       Effect.sync(() => ({
         firstSequence: messages[0]?.sequence ?? 1,
@@ -44,6 +44,13 @@ export const memoryStream = ({ call }: Pick<Recorder, "call">) => {
       Effect.sync(() =>
         Object.fromEntries(
           [...Map.groupBy(of(filter), ({ subject }) => subject)].map(([name, all]) => [name, all.length])
+        )
+      ),
+    remove: (_stream, sequence) =>
+      call(
+        `remove ${sequence}`,
+        Effect.sync(
+          () => void messages.splice(0, messages.length, ...messages.filter((one) => one.sequence !== sequence))
         )
       ),
     purge: (_stream, subject, below = Infinity) =>

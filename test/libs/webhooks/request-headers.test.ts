@@ -52,6 +52,13 @@ describe("the headers of an attempt", () => {
     assert.match(headers["X-Service-Signature"] ?? "", /^sha256=[0-9a-f]{64}$/u)
   })
 
+  it("mark a test, and nothing else as one", () => {
+    const marked = (isTest?: boolean) =>
+      requestHeaders(endpoint, { delivery: isTest === undefined ? delivery : { ...delivery, isTest }, body }, 0)
+    assert.strictEqual(marked(true)["X-Service-Test"], "true")
+    for (const headers of [marked(), marked(false)]) assert.notProperty(headers, "X-Service-Test")
+  })
+
   it("carry no signature without a secret, and nothing of Standard Webhooks by default", () => {
     const headers = requestHeaders(endpoint, { delivery, body }, 0)
     assert.doesNotHaveAnyKeys(headers, ["X-Service-Signature", "webhook-signature", "X-Service-Redrive-Of"])

@@ -178,3 +178,37 @@ describe("an endpoint that is disabled or removed", () => {
     assert.strictEqual(refusal(decideRemoval(before, { revision: 5, act })), "EndpointWasChanged")
   })
 })
+
+describe("a change that is asked for", () => {
+  it("again, with its headers in another order, is the same", () => {
+    const before = made({ Headers: { "X-A": "1", "X-B": "2" }, EventFilter: ["b.*", "a.*"] })
+    const again = (given: object) =>
+      refusal(decideCreation(before, { settings: { ...given, ...settings } }, { seal, act: later, startsAfter: 9 }))
+    assert.strictEqual(again({ EventFilter: ["b.*", "a.*"], Headers: { "X-B": "2", "X-A": "1" } }), "done")
+    assert.strictEqual(again({ EventFilter: ["a.*", "b.*"], Headers: { "X-B": "2", "X-A": "1" } }), "EndpointExists")
+  })
+
+  it("to rotate needs one secret or the other, and leaves the one that stays as it is", () => {
+    const standard = (letter: string) => `whsec_${Buffer.from(letter.repeat(24)).toString("base64")}`
+    const record = made({}, { secret: first, standardWebhooksSecret: standard("a") })
+    const rotate = (secrets: object, overlapMs = 1_000) =>
+      decideRotation(record, { ...secrets, overlapMs }, { revision: undefined, seal, act: later, nowMs })
+    assert.strictEqual(refusal(rotate({})), "InvalidEndpoint")
+    const { record: after } = done(rotate({ secret: first, standardWebhooksSecret: standard("b") }))
+    assert.deepStrictEqual(after.secrets, record.secrets)
+    assert.strictEqual(after.standardWebhooksSecrets.length, 2)
+    const { record: alone } = done(rotate({ standardWebhooksSecret: standard("b") }))
+    assert.deepStrictEqual(alone.secrets, record.secrets)
+    const weekMs = 7 * 86_400_000
+    assert.deepStrictEqual(
+      [0, weekMs, weekMs + 1, -1, 0.5].map((ms) => refusal(rotate({ secret: second }, ms))),
+      ["done", "done", "InvalidEndpoint", "InvalidEndpoint", "InvalidEndpoint"]
+    )
+  })
+
+  it("of a record whose key is another cannot be read, and says where", () => {
+    const record = made({ Headers: { Authorization: "Bearer of-a-key" } })
+    const read = readSettings(record, secretSeal("another key of this test"))
+    assert.deepStrictEqual(Result.isFailure(read) ? read.failure.map(({ path }) => path) : [], ["/Headers"])
+  })
+})

@@ -118,6 +118,22 @@ describe("the reconciliation", () => {
     assert.deepStrictEqual(at(1_060_001), ["SettlingOverdue"])
   })
 
+  it("tells a transfer of a claim that ended unpaid from one of a claim that was settled", () => {
+    const uncollected = receipt("1", { outcome: "uncollected", transaction: null })
+    const of = (state: ReconciledClaim["state"], receipts: ReadonlyArray<Receipt>) =>
+      tags(reconcile([claim("1", { state })], [transfer("1")], receipts, times))
+    assert.deepStrictEqual(of("SETTLED", [uncollected]), ["UncollectedButPaid"])
+    assert.deepStrictEqual(of("UNCOLLECTED", []), ["UncollectedButPaid", "ClaimWithoutReceipt"])
+    assert.deepStrictEqual(of("SETTLED", [receipt("1", { transaction: "0xelse" })]), [
+      "ReceiptWithoutTransfer",
+      "TransferWithoutReceipt"
+    ])
+  })
+
+  it("takes a receipt of nothing charged for one that needs no transfer", () => {
+    assert.deepStrictEqual(reconcile([claim("1")], [], [receipt("1", { amount: "0", transaction: null })], times), [])
+  })
+
   it("takes a repeated receipt for the same one", () => {
     assert.deepStrictEqual(reconcile([claim("1")], [transfer("1")], [receipt("1"), receipt("1")], times), [])
   })
