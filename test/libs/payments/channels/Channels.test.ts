@@ -77,6 +77,19 @@ const gateway = Effect.gen(function* () {
   return { one, two, calls }
 })
 
+/** A gateway that has just seen the channel, of a broker that can be away for writes. */
+const awayGateway = Effect.gen(function* () {
+  const record = recorder()
+  let isAway = false
+  const gone = new BusUnavailable({ operation: "update", detail: "no answer in time" })
+  const call: Recorder["call"] = (what, work) =>
+    isAway && what.startsWith("update") ? Effect.fail(gone) : record.call(what, work)
+  const [one] = yield* gatewaysOn({ ...record, call }, 1)
+  if (one === undefined) return assert.fail()
+  yield* one.run(name, mirror())
+  return { one, record, away: (is: boolean) => void (isAway = is) }
+})
+
 describe("a channel's record", () => {
   it.effect("is not read for a channel that was used a moment ago, unless that holds an answer", () =>
     Effect.gen(function* () {
@@ -95,18 +108,11 @@ describe("a channel's record", () => {
 
   it.effect("is read anew after a write of unknown end", () =>
     Effect.gen(function* () {
-      const record = recorder()
-      let isAway = false
-      const away = new BusUnavailable({ operation: "update", detail: "no answer in time" })
-      const call: Recorder["call"] = (what, work) =>
-        isAway && what.startsWith("update") ? Effect.fail(away) : record.call(what, work)
-      const [one] = yield* gatewaysOn({ ...record, call }, 1)
-      if (one === undefined) return assert.fail()
-      yield* one.run(name, mirror())
+      const { one, away, record } = yield* awayGateway
       yield* one.run(name, begin(1_000))
-      isAway = true
-      assert.deepStrictEqual(yield* Effect.flip(one.run(name, charge(700))), away)
-      isAway = false
+      away(true)
+      assert.strictEqual((yield* Effect.flip(one.run(name, charge(700))))._tag, "BusUnavailable")
+      away(false)
       const before = record.calls.length
       assert.strictEqual((yield* one.run(name, charge(700))).charged, "700")
       assert.strictEqual(record.calls[before]?.split(" ")[0], "get")
@@ -195,6 +201,29 @@ describe("a call that begins before its work is stored", () => {
       assert.isFalse(yield* one.beginAhead(name, next))
       yield* TestClock.adjust("1 minute")
       assert.isTrue(yield* one.beginAhead(name, next))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("that another gateway has come before and ended is refused as well, and none begins so for an hour", () =>
+    Effect.gen(function* () {
+      const { one, two } = yield* gateway
+      yield* one.beginAhead(name, begin(1_000))
+      yield* two.run(name, begin(1_000, { ticket: "theirs", holder: "gateway-2" }))
+      yield* two.run(name, charge(500, "theirs"))
+      assert.strictEqual((yield* Effect.flip(one.run(name, charge(700))))._tag, "ChannelRefused")
+      assert.isFalse(yield* one.beginAhead(name, begin(1_500, { ticket: "t2" })))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("is charged later, when the broker is back", () =>
+    Effect.gen(function* () {
+      const { one, away } = yield* awayGateway
+      yield* one.beginAhead(name, begin(1_000))
+      away(true)
+      assert.strictEqual((yield* Effect.flip(one.run(name, charge(700))))._tag, "BusUnavailable")
+      assert.isTrue(yield* one.isServedUnsettled(name))
+      away(false)
+      assert.strictEqual((yield* one.run(name, charge(700))).charged, "700")
     }).pipe(Effect.scoped)
   )
 

@@ -2,6 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   ChannelCommand,
   channelReason,
+  chargeReceipt,
+  decideAll,
   depositFault,
   isLapsed,
   leftAt,
@@ -415,4 +417,30 @@ describe("a call whose gateway is gone", () => {
     channel.tries(lapse)
     assert.strictEqual(channel.state().charged, "1000")
   })
+})
+
+describe("a call that ends without a charge", () => {
+  it("counts as abandoned only where it was", () => {
+    assert.isUndefined(after(begin(1_000), release()).state().left)
+    assert.strictEqual(after(begin(1_000), abandon()).state().left?.amount, "1000")
+  })
+
+  it("at the end of its lease does so before another begins, and not before its own charge", () => {
+    const channel = after(begin(1_000))
+    const late = channel.now() + leaseMs
+    const ended = decideAll(channel.state(), begin(1_000, { ticket: "t2" }), late)
+    assert.deepStrictEqual([ended.after?.work?.ticket, ended.facts.length], ["t2", 2])
+    const charged = decideAll(channel.state(), charge(700), late)
+    assert.deepStrictEqual([charged.after?.charged, charged.facts.length], ["700", 1])
+  })
+})
+
+it("the receipt of a charge names the ceiling of a call that cost less", () => {
+  const receiptOf = (amount: number) => {
+    const state = after(begin(1_000), charge(amount)).state()
+    const [owed] = owedOf(state)
+    return owed && chargeReceipt(state, "0xc1", owed)
+  }
+  assert.deepInclude(receiptOf(700), { amount: "700", ceiling: "1000", channel: "0xc1", transaction: null })
+  assert.notProperty(receiptOf(1_000), "ceiling")
 })

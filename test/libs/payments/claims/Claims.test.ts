@@ -4,7 +4,9 @@ import { type Claim, ClaimMove, Claims } from "#payments"
 import { Metrics } from "#runtime"
 import { firstSeen, recentKeys } from "../../../../libs/payments/claims/Claims.ts"
 import { checkedPayment, testCall, testRequirements } from "../../../support/payments.ts"
+import { recorder } from "../../../support/recorder.ts"
 import { claimsInMemory } from "./claims-in-memory.ts"
+import { optionsFor } from "./claims-on-bus.ts"
 
 describe("recently seen keys", () => {
   it("are known until their time is over", () => {
@@ -118,6 +120,52 @@ describe("a payer of a claim that ended unpaid", () => {
         }).pipe(Effect.provide(layer))
       })
     }
+})
+
+describe("a call that is lost", () => {
+  it.effect("counts against all new payers by what its payer had not earned", () => {
+    const options = optionsFor(8)
+    const { layer, kv } = claimsInMemory(recorder(), { ...options, credit: { ...options.credit, payerMax: price } })
+    const lost = () =>
+      (kv.entries.get("authorizations")?.get("newcomers")?.value as { microUsd: number } | undefined)?.microUsd
+    return Effect.gen(function* () {
+      const claims = yield* Claims
+      const leave = (name: string) =>
+        Effect.flatMap(claims.claim(checkedPayment(name), testCall()), (claim) =>
+          claims.move(claim, ClaimMove.Release({ reason: "its caller left", isPayersDoing: true }))
+        )
+      yield* claims.move(yield* settling, ClaimMove.Settled({ transaction: "0xaa" }))
+      yield* leave("two")
+      assert.isUndefined(lost(), "the payer had earned it")
+      yield* leave("three")
+      assert.strictEqual(lost(), price)
+    }).pipe(Effect.provide(layer))
+  })
+})
+
+describe("a claim that has moved since it was read", () => {
+  it.effect("keeps its place when it is released as read", () => {
+    const { layer, places, stateOf } = claimsInMemory()
+    return Effect.gen(function* () {
+      const claims = yield* Claims
+      const claim = yield* claims.claim(checkedPayment("one"), testCall())
+      yield* claims.move(claim, ClaimMove.Renew())
+      const lost = yield* Effect.flip(claims.moveAsRead(claim, ClaimMove.Release({ reason: "lease ended" })))
+      assert.strictEqual(lost._tag, "ClaimLost")
+      assert.deepStrictEqual([places(), stateOf(claim.key)], [[claim.key], "CLAIMED"])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("is not given out unpaid to a payer that is denied by now", () => {
+    const { layer } = claimsInMemory()
+    return Effect.gen(function* () {
+      const claims = yield* Claims
+      const other = yield* claims.claim(checkedPayment("two"), testCall())
+      yield* claims.move(yield* settling, ClaimMove.Uncollected({ reason: "expired" }))
+      const refused = yield* Effect.flip(claims.expose(other))
+      assert.strictEqual(refused._tag, "ExposureReached")
+    }).pipe(Effect.provide(layer))
+  })
 })
 
 describe("a place that no claim backs", () => {

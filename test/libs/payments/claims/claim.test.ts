@@ -47,6 +47,8 @@ describe("the life of a claim", () => {
     const ended = claim && moved(claim, { _tag: "Settled", transaction: "0x5" }, 7)
     assert.isNull(ended?.payment)
     assert.strictEqual(ended?.transactions.at(-1), "0x5")
+    const twice = claim && moved(claim, { _tag: "Prepare", transaction: "0x5" }, 6)
+    assert.strictEqual(twice?.transactions.filter((one) => one === "0x5").length, 1)
   })
 
   it("has no expiry while it is open, a day after its payment's end when settled, minutes when released", () => {

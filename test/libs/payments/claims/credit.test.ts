@@ -62,6 +62,7 @@ describe("a payer's credit", () => {
       [0, 1_000, 1_000 + dayMs / 2, 1_000 + dayMs, 10 ** 13].map((nowMs) => owedAt(owed, nowMs)),
       [100, 100, 50, 0, 0]
     )
+    assert.strictEqual(owedAt({ microUsd: dayMs, atMs: dayMs / 2 }, dayMs), dayMs / 2)
   })
 
   it("says when to come again: soon while a call may end, at last when what is owed is forgotten", () => {
@@ -72,6 +73,7 @@ describe("a payer's credit", () => {
     assert.strictEqual(again({ credit: noCredit, unpaid: 100, price: 30 }, 0), 1)
     assert.strictEqual(again({ credit: credit(0, 100), unpaid: 1, price: 30 }, 0), 1)
     assert.strictEqual(again({ credit: credit(0, 100), unpaid: 0, price: 30 }, 0), 3_600)
+    assert.strictEqual(again({ credit: credit(0, 100), unpaid: 0, price: 100 }, dayMs - 60_000), 60)
     const soonMs = dayMs / 4 - 60_000
     assert.strictEqual(again({ credit: credit(0, 100), unpaid: 0, price: 25 }, soonMs), 60)
     assert.strictEqual(again({ credit: credit(0, 100), unpaid: 0, price: 25 }, soonMs + 60_000), 0)

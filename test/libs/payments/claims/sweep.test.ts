@@ -33,6 +33,14 @@ describe("a sweeper's view of the bucket", () => {
     assert.strictEqual(live.oldestSequence(), 3)
   })
 
+  it("has a claim as soon as it is seen, and until it has ended", () => {
+    const live = liveClaims()
+    live.see("claim.a", message(1, claim("CLAIMED")))
+    assert.isTrue(live.has("claim.a"))
+    live.see("claim.a", message(2, claim("RELEASED")))
+    assert.isFalse(live.has("claim.a"))
+  })
+
   it("stays in order, at any moment of the reading", () => {
     const live = liveClaims()
     live.see("claim.a", message(1, claim("CLAIMED")))

@@ -151,7 +151,9 @@ describe("a payment for a call", () => {
       yield* claimOf("one")
       const before = record.calls.length
       const refused = yield* Effect.forkChild(Effect.exit(claimOf("two")), { startImmediately: true })
-      yield* TestClock.adjust(300)
+      yield* TestClock.adjust(299)
+      assert.isUndefined(refused.pollUnsafe())
+      yield* TestClock.adjust(1)
       assert.strictEqual(why(yield* Fiber.join(refused)), "unpaid")
       assert.deepStrictEqual(
         record.calls.slice(before).filter((name) => !name.startsWith("get ")),
@@ -186,4 +188,44 @@ describe("a payment for a call", () => {
       assert.strictEqual(writes, 2)
     }).pipe(Effect.provide(claimsInMemory({ call }).layer))
   })
+
+  it.effect("that its silent verifier moves meanwhile is neither taken over nor a replay", () => {
+    const { layer, kv } = claimsInMemory({
+      call: (name, work) => {
+        const bucket = kv.entries.get("authorizations")
+        const found = bucket?.get(first.claimKey)
+        if (name === `update ${first.claimKey}` && found !== undefined)
+          bucket?.set(first.claimKey, { ...found, revision: found.revision + 100 })
+        return work
+      }
+    })
+    return Effect.gen(function* () {
+      const claims = yield* Claims
+      const call = testCall()
+      yield* claims.claim(first, call)
+      const exit = yield* Effect.exit(claims.claim(first, call))
+      assert.include(Option.getOrThrow(Exit.findErrorOption(exit)), { _tag: "BusUnavailable" })
+      // Another call's is.
+      assert.strictEqual(why(yield* Effect.exit(claims.claim(first, testCall()))), "replay")
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect(
+    "is taken when just enough money shows at the last look, where the chain does not tell what it has made",
+    () => {
+      let looks = 0
+      const readFunds: ReadFunds = () =>
+        Effect.sync(() => {
+          looks += 1
+          return { balance: BigInt(testRequirements.amount) * (looks < 5 ? 1n : 2n), spent: null }
+        })
+      return Effect.gen(function* () {
+        yield* claimOf("one")
+        const taking = yield* Effect.forkChild(claimOf("two", "alice", { readFunds }), { startImmediately: true })
+        yield* TestClock.adjust(1_000)
+        assert.strictEqual((yield* Fiber.join(taking)).record.state, "CLAIMED")
+        assert.isAtLeast(looks, 5)
+      }).pipe(Effect.provide(claimsInMemory().layer))
+    }
+  )
 })
