@@ -20,7 +20,7 @@ const audit = (...flags: ReadonlyArray<string>) =>
 
 const say = (line: string) => process.stdout.write(`== advisories: ${line}\n`)
 
-const tell = (what: string, verdict: AdvisoryVerdict) => {
+const report = (what: string, verdict: AdvisoryVerdict) => {
   if (verdict._tag === "Unknown") return say(`left out for ${what}: ${verdict.reason}`)
   if (verdict._tag === "Clean") return say(`none of high severity against ${what}`)
   say(`against ${what}:`)
@@ -28,6 +28,6 @@ const tell = (what: string, verdict: AdvisoryVerdict) => {
 }
 
 const [shipped, all] = await Promise.all([audit("--omit=dev"), audit()])
-tell("what is shipped", shipped)
-if (shipped._tag !== "Unknown") tell("all, with what only tests use", all)
+report("what is shipped", shipped)
+if (shipped._tag !== "Unknown") report("all, with what only tests use", all)
 process.exitCode = shipped._tag === "Found" ? 1 : 0

@@ -113,7 +113,7 @@ export const slowestLines = (files: ReadonlyArray<FileTime>): ReadonlyArray<stri
 export const failureOutside = (name: string, output: string): Failure => {
   const lines = linesOf(output)
   const errors = lines.filter((line) => line.includes(": error "))
-  const telling = errors.length > 0 ? errors : lines
-  const counted = telling.length > messageLinesMax ? ` (${telling.length} lines)` : ""
-  return { ring: name, file: null, name: `failed${counted}`, message: telling.join("\n"), where: null }
+  const relevant = errors.length > 0 ? errors : lines
+  const counted = relevant.length > messageLinesMax ? ` (${relevant.length} lines)` : ""
+  return { ring: name, file: null, name: `failed${counted}`, message: relevant.join("\n"), where: null }
 }

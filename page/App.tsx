@@ -2,7 +2,7 @@
 import { type ComponentType, lazy, type ReactNode, Suspense, useCallback, useEffect, useState } from "react"
 import { Link, Route, Router, Switch, useLocation } from "wouter"
 import { useAddress } from "./address.ts"
-import { hearRefusals, Refused } from "./api/client.ts"
+import { onRefusal, Refused } from "./api/client.ts"
 import { type Health, healthOf, useHealth, useHealthWatch } from "./api/health.ts"
 import { type Session, session, signIn, signOut } from "./api/session.ts"
 import { onceMore } from "./api/once-more.ts"
@@ -77,7 +77,7 @@ export const App = () => {
   // A session that ended is over on every screen. Who has none yet is told why where they signed in.
   useEffect(
     () =>
-      hearRefusals(({ refusal: { status } }) => {
+      onRefusal(({ refusal: { status } }) => {
         if (status !== 401) return
         setHere((before) => (before.who == null ? before : { who: null, said: sessionEnded }))
       }),
@@ -131,7 +131,7 @@ const Shell = (who: ShellProps) => {
   useHealthWatch()
   return (
     <Frame who={who}>
-      <Away health={useHealth()} />
+      <Unreachable health={useHealth()} />
       <Guard key={here?.path}>
         <Suspense fallback={<Loading what="the screen" />}>
           <Switch>
@@ -197,7 +197,7 @@ interface WaitingProps {
 /** In a screen's place, before it is known who looks. */
 const Waiting = ({ refused, onAgain }: WaitingProps) => (
   <>
-    <Away health={healthOf(refused?.refusal.status ?? 0)} />
+    <Unreachable health={healthOf(refused?.refusal.status ?? 0)} />
     <Head title={useHere()?.title ?? "Starling"} />
     <Empty title="Not read yet">
       <p>Who you are cannot be read either. The page asks again by itself.</p>
@@ -249,7 +249,7 @@ const Rail = ({ path: here, who }: RailProps) => {
 }
 
 /** What is away, for as long as it is. */
-const Away = ({ health }: { readonly health: Health }) => {
+const Unreachable = ({ health }: { readonly health: Health }) => {
   if (health === "well") return null
   return (
     <div className="banner" role="alert">

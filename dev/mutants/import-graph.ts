@@ -22,7 +22,7 @@ interface Module {
   readonly takes: ReadonlyArray<Taken>
   /** Names that it passes on, and what they are called where they come from. */
   readonly passedOn: ReadonlyMap<string, Taken>
-  readonly passedOnWhole: ReadonlyArray<string>
+  readonly reexportedAll: ReadonlyArray<string>
   readonly own: ReadonlySet<string>
 }
 
@@ -30,7 +30,7 @@ export const importGraph = (files: ReadonlyMap<string, string>, entrances: Entra
   const modules = new Map([...files].map(([path, text]) => [path, moduleOf(path, text, entrances)]))
   const [loaders, users] = [new Map<string, Set<string>>(), new Map<string, Set<string>>()]
   for (const [path, module] of modules) {
-    const passed = [...module.passedOn.values(), ...module.passedOnWhole.map((target) => ({ target, name: undefined }))]
+    const passed = [...module.passedOn.values(), ...module.reexportedAll.map((target) => ({ target, name: undefined }))]
     for (const { target } of [...module.takes, ...passed]) add(loaders, target, path)
     for (const taken of module.takes) for (const origin of originsOf(modules, taken)) add(users, origin, path)
   }
@@ -58,12 +58,12 @@ const originsOf = (modules: ReadonlyMap<string, Module>, { target, name }: Taken
   if (module === undefined) return []
   if (name === undefined)
     return [target, ...[...module.passedOn.values()].flatMap((taken) => originsOf(modules, taken))].concat(
-      module.passedOnWhole.flatMap((each) => originsOf(modules, { target: each, name: undefined }))
+      module.reexportedAll.flatMap((each) => originsOf(modules, { target: each, name: undefined }))
     )
   const passed = module.passedOn.get(name)
   if (passed !== undefined) return originsOf(modules, passed)
   if (module.own.has(name)) return [target]
-  const among = module.passedOnWhole.filter((each) => hasName(modules, each, name))
+  const among = module.reexportedAll.filter((each) => hasName(modules, each, name))
   return among.length === 0 ? [target] : among.flatMap((each) => originsOf(modules, { target: each, name }))
 }
 
@@ -71,14 +71,14 @@ const hasName = (modules: ReadonlyMap<string, Module>, file: string, name: strin
   const module = modules.get(file)
   if (module === undefined) return false
   if (module.own.has(name) || module.passedOn.has(name)) return true
-  return module.passedOnWhole.some((each) => hasName(modules, each, name))
+  return module.reexportedAll.some((each) => hasName(modules, each, name))
 }
 
 const quoted = /^(["'`])([^"'`$]*)\1$/u
 
 const moduleOf = (path: string, text: string, entrances: Entrances): Module => {
   const { module } = parseSync(path, text)
-  const [takes, passedOn, passedOnWhole, own] = [
+  const [takes, passedOn, reexportedAll, own] = [
     new Array<Taken>(),
     new Map<string, Taken>(),
     new Array<string>(),
@@ -99,7 +99,7 @@ const moduleOf = (path: string, text: string, entrances: Entrances): Module => {
     const target = moduleRequest ? find(moduleRequest.value) : undefined
     const name = exportName.name ?? undefined
     if (target === undefined) own.add(name ?? "default")
-    else if (name === undefined) passedOnWhole.push(target)
+    else if (name === undefined) reexportedAll.push(target)
     else passedOn.set(name, { target, name: importName.name ?? undefined })
   }
   for (const { moduleRequest } of module.dynamicImports) {
@@ -107,7 +107,7 @@ const moduleOf = (path: string, text: string, entrances: Entrances): Module => {
     const target = find(specifier)
     if (target !== undefined) takes.push({ target, name: undefined })
   }
-  return { takes, passedOn, passedOnWhole, own }
+  return { takes, passedOn, reexportedAll, own }
 }
 
 /** Our own file behind an import; undefined for packages. */

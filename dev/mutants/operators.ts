@@ -147,7 +147,7 @@ const isMember = (node: Node, ...names: ReadonlyArray<string>) =>
   names.includes(String(child(node, "property")["name"]))
 
 const moved: Change = ({ node, above }, text) => {
-  if (node.type !== "Literal" || isBeside(node, above)) return []
+  if (node.type !== "Literal" || isAdjacent(node, above)) return []
   const code = codeOf(node, text)
   if (typeof node["value"] === "bigint") return [replaced(node, `${node["value"] + 1n}n`)]
   if (typeof node["value"] !== "number") return []
@@ -157,7 +157,7 @@ const moved: Change = ({ node, above }, text) => {
 /** Another value of these makes no difference that anybody asks for. */
 const unasked = ["concurrency", "buckets", "discard"]
 
-const isBeside = (node: Node, [parent, above]: ReadonlyArray<Node>) => {
+const isAdjacent = (node: Node, [parent, above]: ReadonlyArray<Node>) => {
   const property = parent?.type === "ArrayExpression" ? above : parent
   if (property?.type !== "Property" || property["computed"] === true) return false
   const key = child(property, "key")
@@ -165,7 +165,7 @@ const isBeside = (node: Node, [parent, above]: ReadonlyArray<Node>) => {
 }
 
 const flipped: Change = ({ node, above }) =>
-  node.type === "Literal" && typeof node["value"] === "boolean" && !isBeside(node, above)
+  node.type === "Literal" && typeof node["value"] === "boolean" && !isAdjacent(node, above)
     ? [replaced(node, String(!node["value"]))]
     : []
 

@@ -33,7 +33,7 @@ export interface Choice {
 export const testsOf = (graph: ImportGraph, file: string, { projects, testsMax, tookMs }: Choice) => {
   const users = [...graph.usersOf(file)]
   const folder = `test/${posix.dirname(file)}/`
-  const isAway = (path: string) => Number(!path.startsWith(folder))
+  const isElsewhere = (path: string) => Number(!path.startsWith(folder))
   const took = (path: string) => tookMs.get(path) ?? Number.MAX_VALUE
   return projects.flatMap((project) => {
     const found = users.flatMap(([path, steps]): ReadonlyArray<ChosenTest> =>
@@ -42,7 +42,7 @@ export const testsOf = (graph: ImportGraph, file: string, { projects, testsMax, 
     const sorted = found.toSorted(
       (one, other) =>
         one.steps - other.steps ||
-        isAway(one.path) - isAway(other.path) ||
+        isElsewhere(one.path) - isElsewhere(other.path) ||
         took(one.path) - took(other.path) ||
         (one.path < other.path ? -1 : 1)
     )

@@ -67,7 +67,7 @@ export const bundle = async (bundling: Bundling): Promise<Metafile> => {
     banner: {
       js: 'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);'
     },
-    plugins: [...bundling.plugins, withoutPageScripts, httpAlone, undiciAlone, viemAlone, places(outputName)],
+    plugins: [...bundling.plugins, withoutPageScripts, httpOnly, undiciAlone, viemAlone, places(outputName)],
     logLevel: "warning"
   })
   return metafile
@@ -113,7 +113,7 @@ const withoutPageScripts: Plugin = {
  * `import` of `node:http` reads all that it exports, and some of that loads the whole client behind `fetch`: 40 ms of a
  * processor at the start of each process, of which most never use that.
  */
-const httpAlone: Plugin = {
+const httpOnly: Plugin = {
   name: "http alone",
   setup: ({ onLoad, onResolve }) => {
     onResolve({ filter: /^(?:node:)?http$/ }, () => ({ path: "http", namespace: "built in" }))

@@ -28,10 +28,10 @@ export const runAgent = Effect.fn("runAgent")(function* (
   more: Readonly<Record<string, string>> = {}
 ): Effect.fn.Return<AgentEnd> {
   const lines: Array<AgentLine> = []
-  let heardAtMs = yield* Clock.currentTimeMillis
+  let lastOutputMs = yield* Clock.currentTimeMillis
   const clock = yield* Clock.Clock
   const onLine = (text: string) => {
-    heardAtMs = clock.currentTimeMillisUnsafe()
+    lastOutputMs = clock.currentTimeMillisUnsafe()
     const line = readAgentLine(text)
     if (line?.type === "usage") {
       const { type: _type, ...usage } = line
@@ -49,7 +49,7 @@ export const runAgent = Effect.fn("runAgent")(function* (
   const silence = Effect.gen(function* () {
     while (true) {
       yield* Effect.sleep(Math.ceil(dispatch.stuckAfterMs / stuckPollsPerWait))
-      const silentMs = (yield* Clock.currentTimeMillis) - heardAtMs
+      const silentMs = (yield* Clock.currentTimeMillis) - lastOutputMs
       const seconds = Math.ceil(silentMs / 1_000)
       if (silentMs >= dispatch.stuckAfterMs) return { _tag: "Stuck", seconds, lines, complaint: "" } satisfies AgentEnd
     }

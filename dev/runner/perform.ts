@@ -41,20 +41,20 @@ export const perform = Effect.fn("perform")(function* (
   const report = yield* reporterOf(dispatch)
   if (yield* isDiskShort(dispatch, options)) return
   const spending = spendingOf()
-  const course = phaseCourse({ dispatch, report, spending, pushes }, options).pipe(
+  const running = runPhase({ dispatch, report, spending, pushes }, options).pipe(
     Effect.timeoutOrElse({
       duration: dispatch.phaseTimeoutMs,
       orElse: () => Effect.succeed(overdue(dispatch))
     }),
     Effect.catch((error) => Effect.succeed(failureOf(error))),
     Effect.raceFirst(signsOfLife(report, dispatch.progressEveryMs)),
-    Effect.map((end): Course => ({ _tag: "Ended", end })),
-    Effect.raceFirst(Effect.map(untilOver(dispatch), (state): Course => ({ _tag: "Over", state }))),
+    Effect.map((end): PhaseResult => ({ _tag: "Ended", end })),
+    Effect.raceFirst(Effect.map(untilOver(dispatch), (state): PhaseResult => ({ _tag: "Over", state }))),
     // Even within an uninterruptible region of the caller's.
     Effect.interruptible,
     Effect.onInterrupt(() => report({ kind: "preempted", ...spending.takeUnreported() }))
   )
-  const done = yield* course
+  const done = yield* running
   const about = { phase: dispatch.phase, workItem: dispatch.workItem.id }
   const spent = spending.takeUnreported()
   if (done._tag === "Over") {
@@ -66,11 +66,11 @@ export const perform = Effect.fn("perform")(function* (
 })
 
 /** `Over`: the item belongs to another runner, or to none, and is in that state. */
-type Course =
+type PhaseResult =
   | { readonly _tag: "Ended"; readonly end: ReportBody }
   | { readonly _tag: "Over"; readonly state: string | null }
 
-const phaseCourse = Effect.fnUntraced(function* (tools: PhaseTools, options: RunnerOptions) {
+const runPhase = Effect.fnUntraced(function* (tools: PhaseTools, options: RunnerOptions) {
   const workspace = yield* openWorkspace(options.folder, tools.dispatch)
   const end = yield* phases[tools.dispatch.phase](tools, workspace, options)
   if (isLast(end)) yield* removeWorkspace(workspace, end.kind === "push-ended")

@@ -52,7 +52,7 @@ export const watchForge = Effect.fn("watchForge")(function* (watch: ForgeWatch) 
       reported.set(request.url, { seen, firstAtMs, reportedAtMs: nowMs })
       if (reported.size > reportedMax) reported.clear()
       // A mergeable pull request is news only after it was not mergeable.
-      if (before !== undefined || isBehind) yield* tell(request, mergeability, firstAtMs)
+      if (before !== undefined || isBehind) yield* report(request, mergeability, firstAtMs)
     }
   })
   return yield* Effect.suspend(() =>
@@ -62,7 +62,7 @@ export const watchForge = Effect.fn("watchForge")(function* (watch: ForgeWatch) 
   ).pipe(Effect.delay(everyMs), Effect.forever)
 })
 
-const tell = Effect.fnUntraced(function* (
+const report = Effect.fnUntraced(function* (
   request: PullRequest,
   mergeability: ReturnType<typeof mergeabilityOf>,
   firstDetectedAtMs: number

@@ -15,7 +15,7 @@ import { embeddingsAnswer, type EmbeddingsAsked, imagesAnswer, modelList } from 
 import { orderOf } from "./orders.ts"
 import { type Face, perform, refuse } from "./perform.ts"
 import { type Judge, judgeOf } from "./strict/judges.ts"
-import { isTold } from "./strict/reasoner.ts"
+import { isDisabled } from "./strict/reasoner.ts"
 import { failureOf } from "./strict/refusal.ts"
 import { setTimeout as after } from "node:timers/promises"
 
@@ -110,7 +110,7 @@ const serve = async (
     return refuse(response, face, { ...rejection("stream"), message: "This model does not stream." })
   }
   const thinks =
-    (judge?.thinks === "always" && !isTold(jsonOf(body))) || (judge?.thinks === "when asked" && asked.wantsThought)
+    (judge?.thinks === "always" && !isDisabled(jsonOf(body))) || (judge?.thinks === "when asked" && asked.wantsThought)
   const run = { face, asked, order: orderOf(asked.message), nth, thinks, response, gone: gone.signal }
   // A caller that left during a wait gets no answer.
   return perform(run).catch(() => response.destroy())

@@ -143,10 +143,13 @@ const formOf = (request: Json): Form => {
 /** A model that takes no schema follows one that it is told: JSON at the end of an instruction that names a JSON schema. */
 const toldSchema = ({ messages }: Json): Form | undefined => {
   for (const { role, content } of objectsOf(messages)) {
-    const told = role === "system" && typeof content === "string" ? /JSON schema:\n/u.exec(content) : null
-    if (told === null) continue
+    const schemaNote = role === "system" && typeof content === "string" ? /JSON schema:\n/u.exec(content) : null
+    if (schemaNote === null) continue
     try {
-      return { _tag: "Schema", schema: JSON.parse(told.input.slice(told.index + told[0].length)) as unknown }
+      return {
+        _tag: "Schema",
+        schema: JSON.parse(schemaNote.input.slice(schemaNote.index + schemaNote[0].length)) as unknown
+      }
     } catch {
       // It said something else.
     }

@@ -158,7 +158,7 @@ const decideAndAppend = ({ reader, publisher, conflicts, remembered }: LoopParts
     const { entity } = definition
     const subject = subjects.log(entity, id)
     const load = loadHeld(reader, definition, subject)
-    const guess: Remembered<State> = { ...nothingHeld(definition), unread: 1 }
+    const guess: Remembered<State> = { ...nothingRead(definition), unread: 1 }
     let known = remembered.get(subject) as Remembered<State> | undefined
     if (known === undefined && mayBegin(definition, command)) known = guess
     if (known !== undefined && known.unread >= unreadMax) known = undefined
@@ -233,7 +233,7 @@ interface Remembered<State> extends Held<State> {
 }
 
 /** For an entity without a record. */
-const nothingHeld = <State, Command, Fact>({ initial }: ActorDefinition<State, Command, Fact>): Remembered<State> => ({
+const nothingRead = <State, Command, Fact>({ initial }: ActorDefinition<State, Command, Fact>): Remembered<State> => ({
   state: initial,
   recentCommands: [],
   sequence: 0,
@@ -248,7 +248,7 @@ const loadHeld = Effect.fnUntraced(function* <State, Command, Fact>(
   subject: string
 ): Effect.fn.Return<Remembered<State>, BusError> {
   const last = yield* reader.last("LOG", subject)
-  if (Option.isNone(last)) return nothingHeld(definition)
+  if (Option.isNone(last)) return nothingRead(definition)
   const record = recordCodec(definition).decode(last.value)
   if (Result.isSuccess(record)) return { ...record.success, sequence: last.value.sequence, unread: 0 }
   const detail = `its last record cannot be read: ${JSON.stringify(record.failure)}`

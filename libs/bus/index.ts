@@ -18,7 +18,16 @@ export {
 export { consumerConfig, type ConsumerDeclaration, type ConsumerFigures, Consumers } from "./consumers.ts"
 export * from "./errors.ts"
 export { Kv, type KvBucket, type KvChange, type KvEntry } from "./kv/bucket.ts"
-export { type Change, gone, kept, type Records, records, replaced, revisionOf, type Standing } from "./kv/record.ts"
+export {
+  type Change,
+  deleted,
+  kept,
+  type Records,
+  records,
+  replaced,
+  revisionOf,
+  type DecisionContext
+} from "./kv/record.ts"
 export { busLayer, busMetrics, busServices } from "./layer.ts"
 export { Leases } from "./leases.ts"
 export { LocalTransport, localTransport, Mailbox } from "./mailbox.ts"

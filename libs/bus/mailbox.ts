@@ -14,7 +14,7 @@ import { subjects } from "#base"
 import { acquireLightly, Role } from "#runtime"
 import { type MessageCodec, toHeaders } from "./message.ts"
 import { Nats } from "./connection/connection.ts"
-import { nobodyThere } from "./connection/calls.ts"
+import { noResponders } from "./connection/calls.ts"
 import { hasMailbox, mailboxWord } from "./topology/topology.ts"
 
 export interface Answerer<Question, Answer> {
@@ -160,6 +160,6 @@ const isListening = (nats: Nats["Service"], instance: string) => {
   const asked = { subject: subjects.mailboxSession(instance, "there"), data: nothing, headers: toHeaders([]) }
   return nats.ask(operation, asked, silenceMs).pipe(
     Effect.as(true),
-    Effect.catch((error) => Effect.succeed(error._tag !== "BusUnavailable" || error.detail !== nobodyThere))
+    Effect.catch((error) => Effect.succeed(error._tag !== "BusUnavailable" || error.detail !== noResponders))
   )
 }

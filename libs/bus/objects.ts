@@ -32,9 +32,9 @@ export class Objects extends Context.Service<
      * Stores bytes from memory in one round trip, and in one message where they fit; an object takes two. Earlier bytes
      * of the same name stay until they expire. Only `getWhole` finds them.
      */
-    readonly putWhole: (store: string, name: string, bytes: Uint8Array) => Effect.Effect<void, BusError>
+    readonly putBytes: (store: string, name: string, bytes: Uint8Array) => Effect.Effect<void, BusError>
     /** The bytes last stored by `putWhole` under a name, from the leader. */
-    readonly getWhole: (store: string, name: string) => Effect.Effect<Option.Option<Uint8Array>, BusError>
+    readonly getBytes: (store: string, name: string) => Effect.Effect<Option.Option<Uint8Array>, BusError>
     readonly get: (store: string, name: string) => Stream.Stream<Uint8Array, BusError>
     readonly info: (store: string, name: string) => Effect.Effect<Option.Option<StoredObject>, BusError>
     readonly remove: (store: string, name: string) => Effect.Effect<void, BusError>
@@ -65,7 +65,7 @@ export class Objects extends Context.Service<
         return { name, bytes: info.size, digest: info.digest }
       })
 
-      const putWhole = (store: string, name: string, bytes: Uint8Array) =>
+      const putBytes = (store: string, name: string, bytes: Uint8Array) =>
         bytes.length > 0 && bytes.length <= chunkBytesMax
           ? Effect.asVoid(nats.write(`put ${store}/${name}`, wholeMessage(store, name, bytes)))
           : writeObject(nats.write, { store, name, bytes })
@@ -82,7 +82,7 @@ export class Objects extends Context.Service<
           })
         )
 
-      const getWhole = Effect.fn("Objects.getWhole")(function* (store: string, name: string) {
+      const getBytes = Effect.fn("Objects.getWhole")(function* (store: string, name: string) {
         const last = yield* nats.last(`OBJ_${store}`, wholeSubject(store, name))
         if (Option.isSome(last) && last.value.data.length > 0) return Option.some(last.value.data)
         return yield* Stream.runCollect(get(store, name)).pipe(
@@ -106,7 +106,7 @@ export class Objects extends Context.Service<
       const removeUnfinished = Effect.fn("Objects.removeUnfinished")(function* (store: string, untouchedMs: number) {
         return yield* removeUnfinishedParts(nats, { store, untouchedMs })
       })
-      return Objects.of({ put, putWhole, getWhole, get, info, remove, removeUnfinished })
+      return Objects.of({ put, putBytes, getBytes, get, info, remove, removeUnfinished })
     })
   )
 }
@@ -172,7 +172,7 @@ const chunksOf = (store: string, id: string) => `$O.${store}.C.${id}`
 // The client library's chunk size.
 const chunkBytesMax = 128 * 1_024
 
-interface WholeObject {
+interface ObjectBytes {
   readonly store: string
   readonly name: string
   readonly bytes: Uint8Array
@@ -195,7 +195,7 @@ const wholeMessage = (store: string, name: string, data: Uint8Array): StreamWrit
  */
 const writeObject = Effect.fnUntraced(function* (
   write: Nats["Service"]["write"],
-  { store, name, bytes }: WholeObject
+  { store, name, bytes }: ObjectBytes
 ): Effect.fn.Return<void, BusError> {
   const id = nuid.next()
   const chunks: Array<Uint8Array> = []

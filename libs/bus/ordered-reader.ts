@@ -67,7 +67,7 @@ export const readInOrder = Effect.fnUntraced(function* <Extra = never>(
     liveMax: 0
   }
   const lookMs = announcementsOf(stream).length === 0 ? lookOftenMs : lookAgainMs
-  yield* hearAnnouncements(nats, reading)
+  yield* onAnnouncements(nats, reading)
   const pump = Effect.gen(function* () {
     while (true) {
       yield* catchUp(nats, reading)
@@ -124,8 +124,8 @@ const readWatched = Effect.fnUntraced(function* (nats: Nats["Service"], { stream
   return page
 })
 
-const hearAnnouncements = (nats: Nats["Service"], reading: Reading) => {
-  const hear = (error: Error | null, message: Msg) => {
+const onAnnouncements = (nats: Nats["Service"], reading: Reading) => {
+  const onMessage = (error: Error | null, message: Msg) => {
     const found = error === null ? storedMessage(message) : undefined
     if (found === undefined) return
     reading.announced = Math.max(reading.announced, found.sequence)
@@ -134,7 +134,7 @@ const hearAnnouncements = (nats: Nats["Service"], reading: Reading) => {
   }
   const subscribe = (subject: string) =>
     Effect.acquireRelease(
-      Effect.sync(() => nats.connection.subscribe(subject, { callback: hear })),
+      Effect.sync(() => nats.connection.subscribe(subject, { callback: onMessage })),
       (subscription) => Effect.sync(() => subscription.unsubscribe())
     )
   return Effect.forEach(announcementsOf(reading.stream), subscribe, { discard: true })

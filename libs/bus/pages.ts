@@ -66,7 +66,7 @@ export const storedOn = (
 // For a complete page over a slow line.
 const pageWithinMs = 5_000
 // The broker's codes returned in place of a message.
-const status = { endOfPage: 204, nothingThere: 404, nobodyAnswers: 503 } as const
+const status = { endOfPage: 204, notFound: 404, noResponders: 503 } as const
 
 const askPage = (
   { connection, inboxes }: Nats["Service"],
@@ -113,9 +113,9 @@ const askPage = (
 /** The result of a page's closing message, which is not part of the stream. */
 const ended = (operation: string, { headers }: Msg, page: Page): Effect.Effect<Page, BusError> => {
   const code = headers?.code ?? 0
-  if (code === status.endOfPage || code === status.nothingThere) return Effect.succeed(page)
+  if (code === status.endOfPage || code === status.notFound) return Effect.succeed(page)
   const detail = headers?.description ?? "an answer without a message"
-  if (code !== status.nobodyAnswers) return new BusRefused({ operation, detail, code })
+  if (code !== status.noResponders) return new BusRefused({ operation, detail, code })
   return new BusUnavailable({ operation, detail: "nobody answers for the stream" })
 }
 

@@ -53,7 +53,7 @@ export interface AnswerOptions<Question, Answer, R> {
 const refusedHeader = "Starling-Refused"
 const busyHeader = "Starling-Busy"
 /** Where to report that a question is in work: an instance, and a session of its mailbox. */
-const tellHeader = "Starling-Tell"
+const heartbeatHeader = "Starling-Tell"
 
 // A queue longer than a moment's work holds only questions whose askers have stopped waiting.
 const waitingMaxDefault = 1_024
@@ -92,7 +92,7 @@ export class Requests extends Context.Service<
         }
         const reply = yield* silence === undefined
           ? send([], timeoutMs)
-          : askUntilHeard({ mailbox, operation, send, timeoutMs, ...silence })
+          : askUntilAnswered({ mailbox, operation, send, timeoutMs, ...silence })
         return yield* answerIn(operation, options.answer, reply)
       })
 
@@ -111,7 +111,7 @@ export class Requests extends Context.Service<
         const inTurn = slots.withPermits(1)
         const callback = (_error: unknown, message: Msg) => {
           if (present < presentMax) {
-            return work(telling(mailbox, message, inTurn(answerOne(options, rejections, nats, message))))
+            return work(withHeartbeat(mailbox, message, inTurn(answerOne(options, rejections, nats, message))))
           }
           turnedAway.inc({ subject: options.subject })
           return void message.respond(new Uint8Array(0), { headers: tooMany })
@@ -157,48 +157,48 @@ interface Asking {
 }
 
 /** Asks again each time the answerer falls silent, until the time is over. */
-const askUntilHeard = ({ mailbox, operation, send, timeoutMs, msMax, onSilence }: Asking) =>
+const askUntilAnswered = ({ mailbox, operation, send, timeoutMs, msMax, onSilence }: Asking) =>
   Effect.scoped(
     Effect.gen(function* () {
       const clock = yield* Clock.Clock
       const session = randomBytes(12).toString("base64url")
-      let heardAtMs = 0
-      yield* mailbox.open(session, () => void (heardAtMs = clock.currentTimeMillisUnsafe()))
+      let aliveAtMs = 0
+      yield* mailbox.open(session, () => void (aliveAtMs = clock.currentTimeMillisUnsafe()))
       const silent = Effect.gen(function* () {
         for (;;) {
-          const leftMs = heardAtMs + msMax - clock.currentTimeMillisUnsafe()
+          const leftMs = aliveAtMs + msMax - clock.currentTimeMillisUnsafe()
           if (leftMs <= 0) return Option.none<Msg>()
           yield* Effect.sleep(leftMs)
         }
       })
       const untilMs = clock.currentTimeMillisUnsafe() + timeoutMs
       for (;;) {
-        heardAtMs = clock.currentTimeMillisUnsafe()
-        const leftMs = untilMs - heardAtMs
+        aliveAtMs = clock.currentTimeMillisUnsafe()
+        const leftMs = untilMs - aliveAtMs
         if (leftMs <= 0) return yield* new BusUnavailable({ operation, detail: `no answer within ${timeoutMs} ms` })
-        const asked = Effect.asSome(send([[tellHeader, `${mailbox.instance} ${session}`]], leftMs))
-        const heard = yield* Effect.raceFirst(asked, silent)
-        if (Option.isSome(heard)) return heard.value
+        const asked = Effect.asSome(send([[heartbeatHeader, `${mailbox.instance} ${session}`]], leftMs))
+        const answered = yield* Effect.raceFirst(asked, silent)
+        if (Option.isSome(answered)) return answered.value
         yield* onSilence
       }
     })
   )
 
 // Several of them fit within the shortest silence that an asker takes for a death.
-const tellEveryMs = 500
-const told = /^([A-Za-z0-9_-]{1,64}) ([A-Za-z0-9_-]{1,64})$/u
+const heartbeatMs = 500
+const mailboxPattern = /^([A-Za-z0-9_-]{1,64}) ([A-Za-z0-9_-]{1,64})$/u
 const nothing = new Uint8Array(0)
 
 /** Tells the asker that its question is waiting or in work, if it asked for that. */
-const telling = <R>(
+const withHeartbeat = <R>(
   mailbox: Mailbox["Service"],
   { headers }: Msg,
   answering: Effect.Effect<void, never, R>
 ): Effect.Effect<void, never, R> => {
-  const [, instance, session] = told.exec(headerReader(headers)(tellHeader) ?? "") ?? []
+  const [, instance, session] = mailboxPattern.exec(headerReader(headers)(heartbeatHeader) ?? "") ?? []
   if (instance === undefined || session === undefined) return answering
-  const tell = Effect.sync(() => mailbox.send(instance, session, nothing))
-  return Effect.raceFirst(answering, Effect.andThen(Effect.repeat(tell, Schedule.spaced(tellEveryMs)), Effect.never))
+  const beat = Effect.sync(() => mailbox.send(instance, session, nothing))
+  return Effect.raceFirst(answering, Effect.andThen(Effect.repeat(beat, Schedule.spaced(heartbeatMs)), Effect.never))
 }
 
 const answerOne = Effect.fnUntraced(function* <Q, A, R>(

@@ -10,7 +10,7 @@ export interface Room {
 }
 
 // The broker counts from when it receives the answer: a redelivered message goes first, not behind new ones.
-const hearsWithinMs = 25
+const brokerDelayMs = 25
 
 /** For as long as its scope. */
 export const makeRoom = Effect.fnUntraced(function* (places: number) {
@@ -33,7 +33,7 @@ export const makeRoom = Effect.fnUntraced(function* (places: number) {
     enter: () => void (taken += 1),
     leave: (afterMs) => {
       if (afterMs === 0) vacate()
-      else run(Effect.forkIn(Effect.delay(Effect.sync(vacate), afterMs + hearsWithinMs), scope))
+      else run(Effect.forkIn(Effect.delay(Effect.sync(vacate), afterMs + brokerDelayMs), scope))
     }
   }
   return room

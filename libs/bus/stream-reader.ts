@@ -228,8 +228,8 @@ const newestIn = Effect.fnUntraced(function* (
       messagesMax: end - start,
       ...filter
     })
-    const isWhole = pending === 0 || (messages.at(-1)?.sequence ?? 0) >= end - 1
-    if (isWhole) {
+    const isComplete = pending === 0 || (messages.at(-1)?.sequence ?? 0) >= end - 1
+    if (isComplete) {
       found = [...found, ...messages.filter(({ sequence }) => sequence < end).toReversed()]
       end = start
       width *= windowGrowth

@@ -207,6 +207,6 @@ const originOf = (text: string): string => {
   if (!URL.canParse(written)) return "…"
   const { protocol, host, username, password, pathname, search, hash } = new URL(written)
   const origin = hasScheme ? `${protocol}//${host}` : host
-  const isWhole = username === "" && password === "" && search === "" && hash === "" && /^\/?$/u.test(pathname)
-  return isWhole ? origin : `${origin}/…`
+  const isOriginOnly = username === "" && password === "" && search === "" && hash === "" && /^\/?$/u.test(pathname)
+  return isOriginOnly ? origin : `${origin}/…`
 }

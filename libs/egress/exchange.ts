@@ -74,8 +74,8 @@ const overdue = () => {
   const turn = () => {
     isTurnComing = false
     const lateMs = Math.min(lateMsMax, lateShareMax * (waiting[0]?.deadlineMs ?? 0))
-    const told = Math.min(toldAtOnceMax, Math.ceil((waiting.length * turnMs) / lateMs))
-    for (const { tell } of waiting.splice(0, told)) tell()
+    const count = Math.min(expiriesPerTurnMax, Math.ceil((waiting.length * turnMs) / lateMs))
+    for (const { expire } of waiting.splice(0, count)) expire()
     if (waiting.length > 0) turnSoon()
   }
   return {
@@ -88,14 +88,14 @@ const overdue = () => {
 
 interface Overdue {
   readonly deadlineMs: number
-  readonly tell: () => void
+  readonly expire: () => void
 }
 
 const turnMs = 4
 // Overdue calls are spread over about this share of their deadline; a crowd is handled as fast as the processor allows.
 const lateShareMax = 0.1
 const lateMsMax = 1_000
-const toldAtOnceMax = 32
+const expiriesPerTurnMax = 32
 
 const deadlines = overdue()
 
@@ -134,7 +134,7 @@ export const exchange = (route: Route, target: Target, request: EgressRequest) =
       fail(new DeadlineExceeded({ phase: answer.hasBegun() ? "body" : phase, deadlineMs, status: answer.status() }))
       cancel()
     }
-    const timer = setTimeout(() => deadlines.add({ deadlineMs, tell: tooLate }), deadlineMs)
+    const timer = setTimeout(() => deadlines.add({ deadlineMs, expire: tooLate }), deadlineMs)
 
     const send = (pool: Pool) =>
       pool.dispatch(sent, {

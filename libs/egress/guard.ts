@@ -1,7 +1,7 @@
 /** The address guard: which addresses can be called when outsiders choose the URL. Pure. */
 import { BlockList, isIP } from "node:net"
 import { Data } from "effect"
-import { heldIn, refusedRanges } from "./special-addresses.ts"
+import { embeddedIn, refusedRanges } from "./special-addresses.ts"
 
 type Verdict = Data.TaggedEnum<{
   Allowed: {}
@@ -33,14 +33,14 @@ export const addressGuard = (allowCidrs: ReadonlyArray<string>): AddressGuard =>
   const refused = refusedRanges.map(({ name, cidr }) => network(name, cidr))
   const judge = (given: string): Verdict => {
     const address = spelledOut(given)
-    const { instead, beside } = isIP(address) === 6 ? heldIn(address) : { beside: [] }
+    const { instead, also } = isIP(address) === 6 ? embeddedIn(address) : { also: [] }
     if (instead !== undefined) return judge(instead)
     if (isIP(address) === 0) return Verdict.Refused({ range: "not an address", cidr: given })
     if (!allowed.some((range) => range.holds(address))) {
       const found = refused.find((range) => range.holds(address))
       if (found !== undefined) return Verdict.Refused({ range: found.name, cidr: found.cidr })
     }
-    return beside.map(judge).find(({ _tag }) => _tag === "Refused") ?? Verdict.Allowed()
+    return also.map(judge).find(({ _tag }) => _tag === "Refused") ?? Verdict.Allowed()
   }
   return { judge }
 }
@@ -56,8 +56,8 @@ const network = (name: string, cidr: string): Network => {
 const parse = (cidr: string) => {
   const [address = "", bitsText = ""] = cidr.split("/")
   const bits = Number(bitsText)
-  const isWhole = /^\d{1,3}$/u.test(bitsText) && bits <= (isIP(address) === 6 ? 128 : 32)
-  return isIP(address) !== 0 && isWhole ? { address, bits, family: family(address) } : undefined
+  const isPrefix = /^\d{1,3}$/u.test(bitsText) && bits <= (isIP(address) === 6 ? 128 : 32)
+  return isIP(address) !== 0 && isPrefix ? { address, bits, family: family(address) } : undefined
 }
 
 const family = (address: string): "ipv4" | "ipv6" => (isIP(address) === 6 ? "ipv6" : "ipv4")

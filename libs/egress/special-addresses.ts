@@ -64,31 +64,31 @@ export const refusedRanges: ReadonlyArray<AddressRange> = [
 
 type Words = ReadonlyArray<number>
 
-interface Held {
+interface EmbeddedAddresses {
   /** The IPv4 address that this one stands for; only that one is judged. */
   readonly instead?: string
   /** IPv4 addresses that it may lead to: opening its network does not open theirs. */
-  readonly beside: ReadonlyArray<string>
+  readonly also: ReadonlyArray<string>
 }
 
 /** The IPv4 addresses within an IPv6 address, as `URL` spells it. */
-export const heldIn = (spelled: string): Held => {
+export const embeddedIn = (spelled: string): EmbeddedAddresses => {
   const words = wordsOf(spelled)
   const begins = (...first: Words) => first.every((word, index) => words[index] === word)
   const last = ipv4Of(words, 96)
-  if (begins(0, 0, 0, 0, 0, 0xffff) || begins(0x64, 0xff9b, 0, 0, 0, 0)) return { instead: last, beside: [] }
-  if (begins(0, 0, 0, 0, 0xffff, 0) || begins(0, 0, 0, 0, 0, 0)) return beside([last])
+  if (begins(0, 0, 0, 0, 0, 0xffff) || begins(0x64, 0xff9b, 0, 0, 0, 0)) return { instead: last, also: [] }
+  if (begins(0, 0, 0, 0, 0xffff, 0) || begins(0, 0, 0, 0, 0, 0)) return leadsTo([last])
   // Its prefix can have any length of RFC 6052 from 48 on, and all bits after the address are zero.
-  if (begins(0x64, 0xff9b, 1)) return beside(translatedBy(words))
-  if (begins(0x2002)) return beside([ipv4Of(words, 16)])
+  if (begins(0x64, 0xff9b, 1)) return leadsTo(translatedBy(words))
+  if (begins(0x2002)) return leadsTo([ipv4Of(words, 16)])
   // Teredo: the server's address, and the client's with every bit inverted.
   const turned = words.map((word) => word ^ 0xffff)
-  return begins(0x2001, 0) ? beside([ipv4Of(words, 32), ipv4Of(turned, 96)]) : { beside: [] }
+  return begins(0x2001, 0) ? leadsTo([ipv4Of(words, 32), ipv4Of(turned, 96)]) : { also: [] }
 }
 
 // A gateway sends nothing to an address of 0.0.0.0/8: `::1` and an unused field contain one.
-const beside = (found: ReadonlyArray<string>): Held => ({
-  beside: found.filter((address) => !address.startsWith("0."))
+const leadsTo = (found: ReadonlyArray<string>): EmbeddedAddresses => ({
+  also: found.filter((address) => !address.startsWith("0."))
 })
 
 const translatedBy = (words: Words) => {

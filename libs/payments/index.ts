@@ -183,7 +183,7 @@ export {
   verificationFailed
 } from "./replies.ts"
 export type {
-  ChainStanding,
+  ChainStatus,
   ChainTransfer,
   CheckedPayment,
   PaymentScheme,

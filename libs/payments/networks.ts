@@ -80,8 +80,8 @@ interface TokenWatchOptions {
 // payment.
 const everyMsUsual = 60_000
 // For an unavailable chain: almost no wait at first, and in the end as long as its breaker waits.
-const awayMsMin = 500
-const awayMsMax = 15_000
+const retryMsMin = 500
+const retryMsMax = 15_000
 // The start waits at most this long for a chain.
 const firstLookMs = 2_000
 
@@ -132,22 +132,22 @@ const watch = Effect.fnUntraced(function* (
     if (after === undefined && before !== undefined) yield* Effect.logInfo(`${network} is as it is configured again`)
   })
   const loop = Effect.gen(function* () {
-    let awayMs = awayMsMin
+    let awayMs = retryMsMin
     while (true) {
       const verdict = yield* Effect.result(chain.probe(terms))
       yield* note(verdict)
       Deferred.doneUnsafe(looked, Effect.void)
-      const isAway = Result.isFailure(verdict) && verdict.failure._tag === "ChainUnavailable"
-      yield* Effect.sleep(isAway ? awayMs : everyMs)
-      awayMs = isAway ? Math.min(2 * awayMs, awayMsMax) : awayMsMin
+      const isUnavailable = Result.isFailure(verdict) && verdict.failure._tag === "ChainUnavailable"
+      yield* Effect.sleep(isUnavailable ? awayMs : everyMs)
+      awayMs = isUnavailable ? Math.min(2 * awayMs, retryMsMax) : retryMsMin
     }
   })
   yield* Effect.forkScoped(supervise(`token ${network}`, loop))
-  yield* tell(network, stops, isNeeded)
+  yield* report(network, stops, isNeeded)
   return looked
 })
 
-const tell = Effect.fnUntraced(function* (network: string, stops: ReadonlyMap<string, string>, isNeeded: boolean) {
+const report = Effect.fnUntraced(function* (network: string, stops: ReadonlyMap<string, string>, isNeeded: boolean) {
   const health = yield* Health
   const name = `token of ${network}`
   const stop = Effect.sync(() => stops.get(network))

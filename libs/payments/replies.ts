@@ -55,8 +55,8 @@ export const paymentRequired = (
   const price = JSON.stringify({ amount: priceUsd, currency: "USD" })
   const info = JSON.stringify({ network: plainNetwork, asset: assetSymbol, x402Version })
   const mirror = `"x402Version":${x402Version},"accepts":${accepts}`
-  const told = bazaar.body === "" ? "" : `,"extensions":{${joined(extensions, bazaar.body)}}`
-  const rest = `"message":${JSON.stringify(message)},"price":${price},"paymentInfo":${info}${told}`
+  const suffix = bazaar.body === "" ? "" : `,"extensions":{${joined(extensions, bazaar.body)}}`
+  const rest = `"message":${JSON.stringify(message)},"price":${price},"paymentInfo":${info}${suffix}`
   const body = {
     chat: () => `{${mirror},"error":"Payment Required",${rest}}`,
     messages: () => `{"type":"error","error":${JSON.stringify(messagesError(message))},${mirror},${rest}}`,
@@ -322,7 +322,7 @@ export const channelHeaders = ({
 
 /** The quote with the channel's state and its last voucher, from which a client learns what to sign next. */
 export const correctiveQuote = (quote: Quote, channelId: string, channel: Channel): Quote => {
-  const told = {
+  const described = {
     channelState: channelStateOf(channel, channelId),
     ...(channel.signed === null
       ? {}
@@ -331,7 +331,9 @@ export const correctiveQuote = (quote: Quote, channelId: string, channel: Channe
   const [first, ...rest] = quote.offers.map((offer): Offer => {
     const { requirements } = offer
     const isIts = requirements.scheme === channelScheme && requirements.network === channel.network
-    return isIts ? { ...offer, requirements: { ...requirements, extra: { ...requirements.extra, ...told } } } : offer
+    return isIts
+      ? { ...offer, requirements: { ...requirements, extra: { ...requirements.extra, ...described } } }
+      : offer
   })
   return first === undefined ? quote : { ...quote, offers: [first, ...rest] }
 }

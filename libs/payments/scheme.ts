@@ -49,7 +49,7 @@ export interface SettlerKey {
    */
   readonly sign: (message: Uint8Array) => Effect.Effect<Uint8Array, ChainUnavailable>
   /** Whether it recently failed to sign: other keys go first. Absent if the key is in this process. */
-  readonly isAway?: () => boolean
+  readonly isUnavailable?: () => boolean
 }
 
 /** A key that is in this process. */
@@ -83,7 +83,7 @@ export interface Funds {
 }
 
 /** The chain's answer about a payment. */
-export type ChainStanding =
+export type ChainStatus =
   /** The required transfer was made, by us or by anyone else who submitted it. */
   | { readonly _tag: "Settled"; readonly transaction: string }
   /** Still collectable: unused, and not expired. */
@@ -182,7 +182,7 @@ export interface PaymentScheme<
    * The chain's answer about this payment; `transaction` is one that we sent, or one named by the facilitator that
    * sends for us.
    */
-  look(checked: Checked, transaction: string | null): Effect.Effect<ChainStanding, ChainUnavailable>
+  look(checked: Checked, transaction: string | null): Effect.Effect<ChainStatus, ChainUnavailable>
 }
 
 /** For schemes whose payers sign the exact amount. */

@@ -50,8 +50,8 @@ export const ownStall = (tickMs: number, startedAtMs: number): OwnStall => {
       allowanceMs = isPunctual ? allowanceMs * allowanceFading : Math.min(allowanceMsMax, Math.max(allowanceMs, lateMs))
     },
     awakeMs: (nowMs) => nowMs - stalledMs,
-    isSilent: (heardAtMs, silenceMsMax, nowMs) =>
-      isPunctual && nowMs - stalledMs - heardAtMs > silenceMsMax + allowanceMs
+    isSilent: (lastSignalMs, silenceMsMax, nowMs) =>
+      isPunctual && nowMs - stalledMs - lastSignalMs > silenceMsMax + allowanceMs
   }
 }
 

@@ -20,7 +20,7 @@ export interface Catalogue {
 }
 
 /** The catalogue as it can be heard now: without the voices whose engines cannot speak. */
-export interface HeardCatalogue extends Catalogue {
+export interface UsableCatalogue extends Catalogue {
   /** Also knows the other voices, so that a caller learns why they do not speak. */
   readonly byId: Catalogue["byId"]
   readonly isSilent: (voice: Pick<SharedVoice, "engine">) => boolean
@@ -137,10 +137,10 @@ export const fleetCatalogue = Effect.fnUntraced(function* (voices: Voices) {
     )
   const known = byFolder.get(folder) ?? made()
   byFolder.set(folder, known)
-  return heardOf(known, (yield* SilentEngines)())
+  return usableOf(known, (yield* SilentEngines)())
 })
 
-export const heardOf = ({ voices, byId }: Catalogue, silent: ReadonlySet<string>): HeardCatalogue => {
-  const isSilent: HeardCatalogue["isSilent"] = ({ engine }) => silent.has(engine.engine)
+export const usableOf = ({ voices, byId }: Catalogue, silent: ReadonlySet<string>): UsableCatalogue => {
+  const isSilent: UsableCatalogue["isSilent"] = ({ engine }) => silent.has(engine.engine)
   return { voices: silent.size === 0 ? voices : voices.filter((voice) => !isSilent(voice)), byId, isSilent }
 }

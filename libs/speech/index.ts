@@ -18,7 +18,7 @@ export {
   catalogueOf,
   fleetCatalogue,
   fleetModels,
-  type HeardCatalogue,
+  type UsableCatalogue,
   SilentEngines
 } from "./catalogue.ts"
 export { otherVoices } from "./other-voices.ts"
@@ -30,7 +30,7 @@ export { openProcessPool } from "./engine/process/ProcessPool.ts"
 export { openZeroShotPool } from "./engine/zero-shot/ZeroShotPool.ts"
 export { lexemesIn, type Lexicon, lexiconLimits, type Matcher, matcherOf } from "./lexicon/lexeme.ts"
 export { readLexicon } from "./lexicon/lexicon.ts"
-export { nothingToSay, readInput } from "./read-input.ts"
+export { emptyInput, readInput } from "./read-input.ts"
 export { isSsml } from "./ssml/document.ts"
 export { silenceOf, ssmlClauseSplitter, ssmlOf } from "./ssml/live-clauses.ts"
 export { ssmlLimits } from "./ssml/elements.ts"

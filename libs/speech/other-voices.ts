@@ -4,7 +4,7 @@
  * gender if there is one. Pure.
  */
 import type { OtherVoice, SpeechTurn } from "#speech/contract"
-import type { HeardCatalogue } from "./catalogue.ts"
+import type { UsableCatalogue } from "./catalogue.ts"
 import { isSsml } from "./ssml/document.ts"
 import { scriptsBeyond } from "./text/scripts.ts"
 import { engineVoice, espeakLanguages, espeakReaders, type SharedVoice } from "./voices.ts"
@@ -12,7 +12,7 @@ import { engineVoice, espeakLanguages, espeakReaders, type SharedVoice } from ".
 /** More languages than any text has; the rest is refused as unknown. */
 const otherVoicesMax = 24
 
-type Speakers = Pick<HeardCatalogue, "voices" | "byId" | "isSilent">
+type Speakers = Pick<UsableCatalogue, "voices" | "byId" | "isSilent">
 type Speaking = Pick<SpeechTurn, "voiceId" | "voice" | "input" | "locale">
 
 /** `speed`: how many times its own pace a voice should speak. */
@@ -86,24 +86,24 @@ const inOtherLanguage = ({ voiceId, voice }: Found, isSpoken: (locale: string) =
 }
 
 const nativeVoice = (speakers: Speakers, turn: Speaking, isSpoken: (locale: string) => boolean): Found | undefined => {
-  const native = heardBest(speakers, turn, ({ locale }) => isSpoken(locale))
+  const native = bestUsable(speakers, turn, ({ locale }) => isSpoken(locale))
   const voice = native === undefined ? undefined : engineVoice(native)
   return native === undefined || voice === undefined ? undefined : { voiceId: native.id, voice, locale: native.locale }
 }
 
 /** For a language that no voice has as its own. */
 const readerOf = (speakers: Speakers, turn: Speaking, isSpoken: (locale: string) => boolean): Found | undefined => {
-  const reader = heardBest(speakers, turn, ({ engine }) => engine.engine === "espeak")
+  const reader = bestUsable(speakers, turn, ({ engine }) => engine.engine === "espeak")
   if (reader === undefined) return undefined
   return inOtherLanguage({ voiceId: reader.id, voice: reader.engine, locale: reader.locale }, isSpoken)
 }
 
-const heardBest = (
+const bestUsable = (
   { voices, byId, isSilent }: Speakers,
   { voiceId }: Speaking,
   isWanted: (voice: SharedVoice) => boolean
 ): SharedVoice | undefined => {
-  const heard = voices.filter((voice) => isWanted(voice) && !isSilent(voice))
+  const usable = voices.filter((voice) => isWanted(voice) && !isSilent(voice))
   const gender = byId(voiceId)?.gender
-  return heard.find((voice) => voice.gender === gender) ?? heard[0]
+  return usable.find((voice) => voice.gender === gender) ?? usable[0]
 }

@@ -20,7 +20,7 @@ interface ReadOptions extends Tongue {
 }
 
 /** The fault of an input in which nothing makes a sound. */
-export const nothingToSay = "there is nothing to say"
+export const emptyInput = "there is nothing to say"
 
 export const readInput = (
   input: string,
@@ -31,7 +31,7 @@ export const readInput = (
     Result.flatMap(read, (runs) => voiced(pronounced(runs, lexemes, tongue), tongue)),
     (runs) => {
       const reading = readRuns(input, textNormalization ? normalised(runs, tongue) : runs, tongue.locale)
-      return reading.chunks.length > 0 ? Result.succeed(reading) : Result.fail([{ message: nothingToSay, offset: 0 }])
+      return reading.chunks.length > 0 ? Result.succeed(reading) : Result.fail([{ message: emptyInput, offset: 0 }])
     }
   )
 }

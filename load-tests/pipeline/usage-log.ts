@@ -7,7 +7,7 @@ import { Result } from "effect"
 import { decideRecord, type Held } from "#actors"
 import {
   hourOf,
-  spendHoursWhole,
+  hourlySpendHours,
   type WorkItemCommand,
   workItemSettingsDefault,
   type WorkItemState
@@ -103,7 +103,7 @@ export const usageLog = (nowMs: number, total: number): UsageLog => {
       while (next < from + count) {
         const index = next++
         await client.publish(`log.workitem.i${index % 100_000}`, body(index))
-        if (hourOf(nowMs) - hourOf(atMsOf(index)) > spendHoursWhole) continue
+        if (hourOf(nowMs) - hourOf(atMsOf(index)) > hourlySpendHours) continue
         expected.set(projectOf(index), (expected.get(projectOf(index)) ?? 0) + costOf(index))
       }
     }

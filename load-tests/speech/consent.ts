@@ -61,7 +61,7 @@ const withChecks = <A>(use: (checks: Checks) => Promise<A>): Promise<A> => {
     const run = Effect.runPromiseWith(yield* Effect.context<never>())
     return yield* Effect.promise(() =>
       use({
-        hear: (recording) => run(phrase.hear(recording)),
+        hear: (recording) => run(phrase.transcribe(recording)),
         distance: (one, other) => run(speaker.distance(one, other)),
         wordsMin: VoiceCloning.PhraseWordsMin,
         distanceMax: speaker.distanceMax

@@ -44,7 +44,7 @@ export class Refused extends Error {
 const hearers = new Set<(refused: Refused) => void>()
 
 /** Tells of every refusal, whoever called; gives back how to stop. */
-export const hearRefusals = (hearer: (refused: Refused) => void) => {
+export const onRefusal = (hearer: (refused: Refused) => void) => {
   hearers.add(hearer)
   return () => {
     hearers.delete(hearer)

@@ -3,12 +3,12 @@
  * when a call or a stream breaks; what recovers is read again by itself.
  */
 import { useEffect, useSyncExternalStore } from "react"
-import { get, hearRefusals, Refused } from "./client.ts"
+import { get, onRefusal, Refused } from "./client.ts"
 
 export type Health = "well" | "console away" | "broker away"
 
 const everyMs = 5_000
-const whileAwayMs = 1_500
+const unreachablePollMs = 1_500
 
 let health: Health = "well"
 let recoveries = 0
@@ -56,13 +56,13 @@ export const useHealthWatch = () => {
       () => {
         if (document.visibilityState === "visible") suspect()
       },
-      now === "well" ? everyMs : whileAwayMs
+      now === "well" ? everyMs : unreachablePollMs
     )
     return () => clearInterval(timer)
   }, [now])
   useEffect(
     () =>
-      hearRefusals(({ refusal: { status } }) => {
+      onRefusal(({ refusal: { status } }) => {
         if (healthOf(status) !== "well") suspect()
       }),
     []

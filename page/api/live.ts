@@ -60,7 +60,7 @@ export const useLive = <A>({ address, onBatch, isResumable = false }: LiveOption
       skippedCount += Math.max(0, waiting.length - waitingMax)
       waiting = waiting.slice(-waitingMax)
     }
-    const hear = ({ data, lastEventId }: MessageEvent<string>) => {
+    const onMessage = ({ data, lastEventId }: MessageEvent<string>) => {
       lastId = lastEventId
       waiting.push(data)
       if (waiting.length >= 2 * waitingMax) dropOldest()
@@ -73,7 +73,7 @@ export const useLive = <A>({ address, onBatch, isResumable = false }: LiveOption
     const connect = () => {
       source = new EventSource(isResumable && lastId !== "" ? withAfter(address, lastId) : address)
       source.addEventListener("open", () => setState("live"))
-      source.addEventListener("message", hear)
+      source.addEventListener("message", onMessage)
       source.addEventListener("error", () => {
         source?.close()
         setState("cut off")

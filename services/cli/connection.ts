@@ -214,9 +214,9 @@ const acts: ReadonlyArray<readonly [RegExp, (name: string) => string]> = [
 
 const actOf = ({ operation, subject }: Forbidden): string => {
   if (operation === "subscription") return `hear ${subject}`
-  for (const [pattern, tell] of acts) {
+  for (const [pattern, act] of acts) {
     const name = pattern.exec(subject)?.[1]
-    if (name !== undefined) return tell(name)
+    if (name !== undefined) return act(name)
   }
   return `publish to ${subject}`
 }

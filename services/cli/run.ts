@@ -63,8 +63,8 @@ export const interpret = (
   parameters: ReadonlyArray<string>,
   { version, presenter }: Interpreting
 ): Effect.Effect<void, unknown> => {
-  const isWhole = parameters.some((word) => word.startsWith("--completions"))
-  return Effect.promise(() => operatorsFor((name) => isWhole || parameters.includes(name))).pipe(
+  const isForCompletion = parameters.some((word) => word.startsWith("--completions"))
+  return Effect.promise(() => operatorsFor((name) => isForCompletion || parameters.includes(name))).pipe(
     Effect.flatMap((operators) => Command.runWith(starlingWith(operators), { version })(parameters)),
     Effect.provide(Layer.merge(surroundings, CliOutput.layerPresenter(presenter)))
     // The types would also allow a terminal and children; none of our commands needs them.

@@ -47,11 +47,11 @@ const followed = (stream: string, from: number) => {
   let next = from
   return Stream.unwrap(Effect.map(StreamReader, (reader) => Stream.suspend(() => reader.follow(stream, next)))).pipe(
     Stream.tap(({ sequence }) => Effect.sync(() => void (next = sequence + 1))),
-    Stream.retry(Schedule.spaced("1 second").pipe(Schedule.while(({ input }) => isAway(input))))
+    Stream.retry(Schedule.spaced("1 second").pipe(Schedule.while(({ input }) => isUnavailable(input))))
   )
 }
 
-const isAway = (error: unknown) => Predicate.isTagged(error, "BusUnavailable")
+const isUnavailable = (error: unknown) => Predicate.isTagged(error, "BusUnavailable")
 
 /** Names are open: one ever published here counts as known, even if it is in no catalogue. */
 const checkEventNames = Effect.fnUntraced(function* (entries: ReadonlyArray<string>) {

@@ -80,11 +80,11 @@ const auth = Layer.unwrap(
   Effect.gen(function* () {
     const { cookie } = yield* PageAccess
     const { proven } = yield* ProxyPerson
-    const tokenBeside = Effect.map(
+    const otherToken = Effect.map(
       cookie,
       Option.map(({ token }) => token)
     )
-    return Auth.layer({ tokenBeside, personBeside: proven })
+    return Auth.layer({ otherToken, namedPerson: proven })
   })
 )
 

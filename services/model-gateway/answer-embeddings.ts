@@ -36,7 +36,7 @@ const answerCall = Effect.fnUntraced(function* (call: EmbeddingCall) {
   const costMicroUsd = (yield* usageCounter(call))(usage, answer.route)
   const encoding = call.request["encoding_format"] === "base64" ? "base64" : "float"
   const body = embeddingAnswer(answer.body, entry.Id, encoding)
-  const used = { inputTokens: usage?.inputTokens ?? null, outputTokens: null, answerBytes: 0, isWhole: true }
+  const used = { inputTokens: usage?.inputTokens ?? null, outputTokens: null, answerBytes: 0, isComplete: true }
   const settled = yield* payment.settle({ body: utf8.encode(JSON.stringify(body)), costMicroUsd, used })
   const headers = { ...leftOutHeaders(call.leftOut), ...(entry.Free ? { "x-free-model": "true" } : {}) }
   return jsonAnswer(body, { headers: { "cache-control": "private, no-store", ...headers, ...settled.headers } })

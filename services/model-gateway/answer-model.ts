@@ -21,7 +21,7 @@ import { FreeTier } from "./models/FreeTier.ts"
 import { costCounter, type ModelRoute } from "./models/ModelRegistry.ts"
 import { PaymentGate } from "./payments/PaymentGate.ts"
 import { freeCall, type PaidCall, scopedCall, type SettledCall, withinPayment } from "./payments/paid-call.ts"
-import { nothingUsed, type Used } from "./payments/charge.ts"
+import { noUsage, type Used } from "./payments/charge.ts"
 import { payable } from "./payments/quote.ts"
 import { pricedRoute } from "./priced-route.ts"
 import { FileFetcher } from "./requests/FileFetcher.ts"
@@ -115,7 +115,7 @@ const whole = Effect.fnUntraced(function* (work: Work) {
   )
   const used = usedOf(Object.keys(usage).length === 0 ? undefined : providerApis[answer.kind].usageOf(usage), {
     answerBytes: writtenBytes(answer.body[providerApis[answer.kind].contentKey]),
-    isWhole: true
+    isComplete: true
   })
   const text = JSON.stringify(body)
   const settled = yield* payment.settle({ body: utf8.encode(text), costMicroUsd, used })
@@ -124,14 +124,14 @@ const whole = Effect.fnUntraced(function* (work: Work) {
   })
 })
 
-const usedOf = (usage: Usage | undefined, measured: Pick<Used, "answerBytes" | "isWhole">): Used => ({
+const usedOf = (usage: Usage | undefined, measured: Pick<Used, "answerBytes" | "isComplete">): Used => ({
   inputTokens: usage?.inputTokens ?? null,
   outputTokens: usage?.outputTokens ?? null,
   ...measured
 })
 
 const usedOfStream = ({ usage, answerBytes, isFinished }: StreamFacts): Used =>
-  usedOf(usage, { answerBytes, isWhole: isFinished })
+  usedOf(usage, { answerBytes, isComplete: isFinished })
 
 /** A call is paid for before any provider is called and before anything is counted. */
 const paymentOf = Effect.fnUntraced(function* (call: ModelCall) {
@@ -182,7 +182,7 @@ const streamAnswer = Effect.fnUntraced(function* (frame: StreamFrame, upstream: 
   const counter = metrics.counter(gatewayRequests)
   const translator = streamTranslator(frame.shape, upstream.kind)
   const state: StreamProgress = { stage: "events", isBegun: false, usedAtCut: undefined }
-  let before = nothingUsed
+  let before = noUsage
   const made = (events: ReadonlyArray<JsonObject>) => {
     const failure = translator.failure()
     return failure === undefined ? Effect.succeed(events) : Effect.fail(freeFault(call, senseless(failure)))

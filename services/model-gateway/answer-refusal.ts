@@ -73,7 +73,7 @@ const written = (dialect: ErrorDialect, failure: CallFailure): RefusalAnswer => 
 export const refused = (body: unknown, options: AnswerOptions) => jsonAnswer(body, options) as RefusalAnswer
 
 /** For something that a path names and that does not exist. */
-export const nothingHere = (message: string): RefusalAnswer =>
+export const notFound = (message: string): RefusalAnswer =>
   refused(
     {
       error: { message, type: "invalid_request_error", code: "NOT_FOUND", param: null },

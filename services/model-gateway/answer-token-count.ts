@@ -16,7 +16,7 @@ import { PaymentGate } from "./payments/PaymentGate.ts"
 import { scopedCall, withinPayment } from "./payments/paid-call.ts"
 import { countPricesOf, type PayableCall, payable } from "./payments/quote.ts"
 import { type ModelCall, modelCallReader, readBody } from "./requests/read-call.ts"
-import { standIn, writtenFor } from "./requests/dialects.ts"
+import { placeholderOf, writtenFor } from "./requests/dialects.ts"
 import { numberAt } from "./translate/json.ts"
 import { allowedRequest, anthropicCountKeys, leftOutHeaders } from "./translate/provider-keys.ts"
 import { Providers } from "./upstream/Providers.ts"
@@ -57,7 +57,7 @@ const paidCount = Effect.fnUntraced(function* (call: ModelCall, prices: PayableC
     Effect.tapError(() => payment.release)
   )
   const body = countOf(call, counted)
-  const used = { inputTokens: null, outputTokens: null, answerBytes: 0, isWhole: true }
+  const used = { inputTokens: null, outputTokens: null, answerBytes: 0, isComplete: true }
   const settled = yield* payment.settle({ body: utf8.encode(JSON.stringify(body)), costMicroUsd: null, used })
   return jsonAnswer(body, {
     headers: { "cache-control": "private, no-store", ...countedBy(call, counted), ...settled.headers }
@@ -80,7 +80,7 @@ const countedByProvider = Effect.fnUntraced(function* (call: ModelCall, isEstima
   const route = countingRoute(call)
   if (route === undefined) return undefined
   const { conversation, outputTokens } = call
-  const written = writtenFor(conversation, { outputTokens: outputTokens.effective, fetched: standIn })(route)
+  const written = writtenFor(conversation, { outputTokens: outputTokens.effective, fetched: placeholderOf })(route)
   if (Result.isFailure(written)) return undefined
   const { ModelGateway } = yield* Configuration
   // Not through Upstreams: the outcome of counts must not decide whether paid calls reach this provider.

@@ -10,7 +10,7 @@ import type { Takes } from "./conversation/Written.ts"
 import { judgedClients, judgedTasks } from "./judged-clients.ts"
 import judgedVersions from "./judged-versions.json" with { type: "json" }
 import type { ModelRoute } from "./models/ModelRegistry.ts"
-import { readConversation, standIn, writtenFor } from "./requests/dialects.ts"
+import { readConversation, placeholderOf, writtenFor } from "./requests/dialects.ts"
 import type { JsonObject } from "./translate/json.ts"
 import type { ProviderKind } from "./translate/provider-apis.ts"
 import { sealThought } from "./translate/sealed-thought.ts"
@@ -242,7 +242,9 @@ export const outcomeOf = (
     soldTools(conversation, [])
   )
   if (Result.isFailure(read)) return "refused"
-  const written = writtenFor(read.success.conversation, { outputTokens: 8_192, fetched: standIn })(routeOf(column))
+  const written = writtenFor(read.success.conversation, { outputTokens: 8_192, fetched: placeholderOf })(
+    routeOf(column)
+  )
   if (Result.isFailure(written)) return "refused"
   const { body, leftOut } = written.success
   const text = JSON.stringify(body)
@@ -261,13 +263,13 @@ const dialects: ReadonlyArray<ApiDialect> = ["chat", "messages", "responses"]
 
 /** One word if all dialects that have the feature have the same outcome. */
 const cellOf = (feature: Feature, column: Column): string => {
-  const told = dialects.flatMap((dialect) => {
+  const lines = dialects.flatMap((dialect) => {
     const example = feature.examples[dialect]
     return example === undefined ? [] : [{ dialect, outcome: outcomeOf(feature, example, dialect, column) }]
   })
-  const [first] = told
-  if (first !== undefined && told.every(({ outcome }) => outcome === first.outcome)) return first.outcome
-  return told.map(({ dialect, outcome }) => `${dialect}: ${outcome}`).join("; ")
+  const [first] = lines
+  if (first !== undefined && lines.every(({ outcome }) => outcome === first.outcome)) return first.outcome
+  return lines.map(({ dialect, outcome }) => `${dialect}: ${outcome}`).join("; ")
 }
 
 interface Passed {

@@ -46,7 +46,7 @@ import { FileFetcher } from "./requests/FileFetcher.ts"
 import { Providers } from "./upstream/Providers.ts"
 import { Upstreams } from "./upstream/Upstreams.ts"
 import { Uptime } from "./upstream/Uptime.ts"
-import { answering, nothingHere } from "./answer-refusal.ts"
+import { answering, notFound } from "./answer-refusal.ts"
 import { storedResponseRoutes } from "./stored-responses.ts"
 import { paymentHeaders } from "./payments/quote.ts"
 
@@ -55,7 +55,7 @@ const answerRefund = answering("chat")(
   Effect.gen(function* () {
     const http = yield* HttpCall
     const refunded = yield* (yield* PaymentGate).refund({ path: http.route, payment: paymentHeaders(http) })
-    if (refunded === undefined) return nothingHere("Payment channels are not taken here")
+    if (refunded === undefined) return notFound("Payment channels are not taken here")
     const { network, amount, transaction, headers } = refunded
     return jsonAnswer({ network, amount, transaction }, { headers: { ...headers, "cache-control": "no-store" } })
   })

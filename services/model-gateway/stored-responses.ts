@@ -1,9 +1,9 @@
 /** The routes by which clients request a stored response. None is stored: the answer says what to do instead. */
 import { Effect } from "effect"
 import { route } from "#http"
-import { answering, nothingHere } from "./answer-refusal.ts"
+import { answering, notFound } from "./answer-refusal.ts"
 
-const notStored = nothingHere(
+const notStored = notFound(
   "Responses are not stored here, nor their input items; send the whole conversation as input with each call"
 )
 

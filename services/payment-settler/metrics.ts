@@ -51,7 +51,7 @@ export const findings = defineCounter({
   }
 })
 
-export const standingFindings = defineGauge({
+export const openFindings = defineGauge({
   name: "payment_book_findings_standing",
   help: "Findings in the books that have not ended, by network and kind; shown by the settler that compares.",
   labels: ["network", "finding"]
@@ -146,7 +146,7 @@ export const settlerMetrics = [
   signatureSeconds,
   gapsFilled,
   findings,
-  standingFindings,
+  openFindings,
   transferredUnits,
   receiptedUnits,
   reconciledAt,

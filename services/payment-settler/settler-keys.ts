@@ -199,12 +199,12 @@ const countedSigning = Effect.map(Metrics, (metrics) => {
   return (key: SettlerKey, signer: SignerKind): SettlerKey => {
     const { network } = key
     count.begin({ network })
-    const { address, isAway } = key
+    const { address, isUnavailable } = key
     return {
       network,
       address,
       // The secret of an in-process key stays with it.
-      ...(isAway === undefined ? {} : { isAway }),
+      ...(isUnavailable === undefined ? {} : { isUnavailable }),
       sign: Effect.fnUntraced(function* (message: Uint8Array) {
         const startedAt = yield* Clock.currentTimeNanos
         const result = yield* Effect.result(key.sign(message))
@@ -272,7 +272,7 @@ const remoteSigner = Effect.fnUntraced(function* (
   const timeoutMs = TimeoutSeconds * 1_000
   const signer = yield* openRemoteSigner({ url: Url ?? "", address, timeoutMs, trusted, identity })
   yield* watchSigner(Name, signer)
-  return { kind: "remote", key: { address, sign: signer.sign, isAway: signer.isAway } }
+  return { kind: "remote", key: { address, sign: signer.sign, isUnavailable: signer.isUnavailable } }
 })
 
 /** Checks the signer periodically: readiness and the log report when it is away or no longer has the key. */
@@ -283,8 +283,8 @@ const watchSigner = Effect.fnUntraced(function* (name: string, { check }: Remote
     const before = fault
     fault = Result.isSuccess(result) ? undefined : result.failure.detail
     if (fault === before) return
-    const told = fault === undefined ? Effect.logInfo("a remote signer is there") : Effect.logError(fault)
-    yield* Effect.annotateLogs(told, { signer: name })
+    const logged = fault === undefined ? Effect.logInfo("a remote signer is there") : Effect.logError(fault)
+    yield* Effect.annotateLogs(logged, { signer: name })
   })
   yield* Effect.forkScoped(supervise(`signer ${name}`, Effect.forever(Effect.andThen(look, Effect.sleep(lookEvery)))))
   const health = yield* Health

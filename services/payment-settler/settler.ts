@@ -162,6 +162,6 @@ const lookOrSend = Effect.fnUntraced(function* (records: Records, work: Work): E
   // As far as the job tells, no settler was here before. If one was, storing the transaction's name fails.
   const isFirst = work.transaction === null && work.claim.record.asked <= 1 && !work.isRemote
   if (isFirst) return yield* signAndSend(records, work)
-  const standing = yield* work.scheme.look(work.payment, work.transaction)
-  return yield* endAsSeen(records, work, { standing, reason: whyLost }) ?? signAndSend(records, work)
+  const status = yield* work.scheme.look(work.payment, work.transaction)
+  return yield* endAsSeen(records, work, { status, reason: whyLost }) ?? signAndSend(records, work)
 })

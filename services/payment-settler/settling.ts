@@ -13,7 +13,7 @@ import { Duration, Effect, Fiber, Result } from "effect"
 import type { BusError } from "#bus"
 import type { PaymentCode, SettlementOutcome } from "#payments/contract"
 import {
-  type ChainStanding,
+  type ChainStatus,
   ChainUnavailable,
   type CheckedPayment,
   type Claim,
@@ -218,7 +218,7 @@ export const endUncharged = Effect.fnUntraced(function* (
 })
 
 interface Seen {
-  readonly standing: ChainStanding
+  readonly status: ChainStatus
   /** The reasons that apply when the transfer can no longer be made. */
   readonly reason: { readonly spent: string; readonly expired: string }
 }
@@ -227,17 +227,17 @@ interface Seen {
 export const endAsSeen = (
   records: Records,
   work: Work,
-  { standing, reason }: Seen
+  { status, reason }: Seen
 ): Effect.Effect<Settling, Faults> | undefined => {
-  switch (standing._tag) {
+  switch (status._tag) {
     case "Settled":
-      return endSettled(records, work, { transaction: standing.transaction, mayExist: true })
+      return endSettled(records, work, { transaction: status.transaction, mayExist: true })
     case "Spent":
       return endLost(records, work, { reason: reason.spent, isPayersDoing: true })
     case "Expired":
       return endLost(records, work, { reason: reason.expired, isPayersDoing: false })
     case "Undecided":
-      return Effect.succeed(undecided(work.transaction, standing.detail))
+      return Effect.succeed(undecided(work.transaction, status.detail))
     case "Unused":
       return undefined
   }
@@ -269,8 +269,8 @@ const endRefused = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Settling, Faults> {
   const { claims, ledger } = records
   const { code, reason } = refusal
-  const standing = yield* work.scheme.look(work.payment, work.transaction)
-  const end = endAsSeen(records, work, { standing, reason: { spent: reason, expired: reason } })
+  const status = yield* work.scheme.look(work.payment, work.transaction)
+  const end = endAsSeen(records, work, { status, reason: { spent: reason, expired: reason } })
   if (end !== undefined) return yield* end
   if (yield* hasAnswer(claims, work.claim)) return undecided(work.transaction, refusal.message)
   yield* ledger.write(work.claim, { outcome: "uncollected", transaction: null, reason }, true)

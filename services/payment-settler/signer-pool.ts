@@ -198,7 +198,7 @@ const takeFrom = Effect.fnUntraced(function* (
 })
 
 const leastBusy = (open: ReadonlyArray<Held>): Held | undefined => {
-  const atHand = open.filter(({ key }) => key.isAway?.() !== true)
+  const atHand = open.filter(({ key }) => key.isUnavailable?.() !== true)
   return (atHand.length > 0 ? atHand : open).toSorted((left, right) => left.inUse - right.inUse)[0]
 }
 

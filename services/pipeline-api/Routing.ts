@@ -5,14 +5,14 @@
 import { Clock, Context, Effect, Layer, Option } from "effect"
 import type { Precondition } from "#actors"
 import type { BusError } from "#bus"
-import { agentIdOf, type Agents, type AgentStanding, type AgentState, type WorkItemPhase } from "#pipeline/contract"
+import { agentIdOf, type Agents, type AgentStatus, type AgentState, type WorkItemPhase } from "#pipeline/contract"
 import { agentHold, agentHolds } from "#pipeline"
 import { Configuration } from "#configuration"
 import { Commands } from "./Commands.ts"
 
 export interface AgentHold {
   /** What holds the agent back from new work; undefined if nothing does. */
-  readonly hold: Exclude<AgentStanding, "Available"> | undefined
+  readonly hold: Exclude<AgentStatus, "Available"> | undefined
   readonly reason: string | null
   /** The hold is valid as long as these preconditions are. */
   readonly preconditions: ReadonlyArray<Precondition>
@@ -24,7 +24,7 @@ export class Routing extends Context.Service<
     /** For an instance, the hold of its kind counts too. */
     readonly holdOn: (agentKind: string, agentInstanceId: string | null) => Effect.Effect<AgentHold, BusError>
     /** Another member of the class that takes that phase now, in configuration order. */
-    readonly standIn: (
+    readonly substitute: (
       name: string,
       agentKind: string,
       phase: WorkItemPhase
@@ -57,7 +57,11 @@ export class Routing extends Context.Service<
         }
       })
 
-      const standIn = Effect.fn("Routing.standIn")(function* (name: string, agentKind: string, phase: WorkItemPhase) {
+      const substitute = Effect.fn("Routing.standIn")(function* (
+        name: string,
+        agentKind: string,
+        phase: WorkItemPhase
+      ) {
         const others = roster.members(name).filter((kind) => kind !== agentKind && roster.takesPhase(kind, phase))
         for (const kind of others) {
           const { hold } = yield* holdOn(kind, null)
@@ -65,7 +69,7 @@ export class Routing extends Context.Service<
         }
         return undefined
       })
-      return Routing.of({ holdOn, standIn })
+      return Routing.of({ holdOn, substitute })
     })
   )
 }

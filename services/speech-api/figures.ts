@@ -26,7 +26,7 @@ const voiceOf = ({ id, displayName, gender, locale, models, engine }: SharedVoic
   engine: engine.engine
 })
 
-export const figuresTold = Layer.effectDiscard(
+export const figuresPublished = Layer.effectDiscard(
   Effect.gen(function* () {
     const kv = yield* Kv
     const speech = yield* Speech
@@ -34,7 +34,7 @@ export const figuresTold = Layer.effectDiscard(
     const { instance } = yield* Mailbox
     const { SpeechApi } = yield* Configuration
     const startedAtMs = yield* Clock.currentTimeMillis
-    const tellOnce = Effect.gen(function* () {
+    const publishOnce = Effect.gen(function* () {
       const bucket = yield* kv.open("speech-figures", SpeechFigures)
       const figures: SpeechFigures = {
         startedAtMs,
@@ -45,7 +45,7 @@ export const figuresTold = Layer.effectDiscard(
       }
       yield* records(bucket, { keptMs: () => keptMs }).change(instance, () => replaced(figures))
     })
-    const once = Effect.catch(tellOnce, (error) => Effect.logDebug("the figures of speech could not be told", error))
+    const once = Effect.catch(publishOnce, (error) => Effect.logDebug("the figures of speech could not be told", error))
     yield* Effect.forkScoped(
       supervise("speech figures", Effect.forever(Effect.andThen(once, Effect.sleep(renewEvery))))
     )

@@ -18,7 +18,7 @@ import {
   WireError
 } from "#http"
 import type { BusError } from "#bus"
-import { nothingToSay } from "#speech"
+import { emptyInput } from "#speech"
 import type { NoSuchLexicon, TooManyLexicons } from "./lexicons/Lexicons.ts"
 import type { ChallengeRefused } from "./voices/Challenges.ts"
 import type { TooManyVoices } from "./voices/ClonedVoices.ts"
@@ -91,7 +91,7 @@ export const refusalOf = (error: SpeechError, isDialogue: boolean): WireError =>
 }
 
 /** Whether a refusal says that the input makes no sound. */
-export const isOfSilence = ({ message }: WireError): boolean => message.startsWith(nothingToSay)
+export const isOfSilence = ({ message }: WireError): boolean => message.startsWith(emptyInput)
 
 const inputRefused = ({ faults }: InputRefused, isDialogue: boolean) => {
   const fields: Record<string, string> = {}

@@ -33,7 +33,7 @@ import { ConsentVerification, VoiceMeasure } from "#speech/cloning"
 import { Speech } from "./speaking/Speech.ts"
 import { SpeechAdmission } from "./speaking/SpeechAdmission.ts"
 import { SpeechSessions } from "./speaking/SpeechSessions.ts"
-import { figuresTold } from "./figures.ts"
+import { figuresPublished } from "./figures.ts"
 import { audioRoutes } from "./http/audio.ts"
 import { lexiconRoutes } from "./http/lexicons.ts"
 import { voiceRoutes } from "./http/voices.ts"
@@ -45,7 +45,7 @@ import { speechDocuments } from "./documents.ts"
 import { renderSpeechError } from "./refusals.ts"
 import { Challenges } from "./voices/Challenges.ts"
 import { ClonedVoices } from "./voices/ClonedVoices.ts"
-import { toldEngines } from "./voices/speakable.ts"
+import { announcedEngines } from "./voices/speakable.ts"
 import { Consents } from "./voices/Consents.ts"
 import { VoiceExam } from "./voices/VoiceExam.ts"
 import { VoiceFiles } from "./voices/VoiceFiles.ts"
@@ -66,7 +66,7 @@ const parts = Layer.unwrap(
         waitMsMax: encoderPlaceWaitMs
       }),
       Admission.layer({ runningMax: SpeechApi.StreamsMax, perWorkspaceMax: SpeechApi.ConcurrencyPerWorkspace }),
-      Auth.layer({ tokenBeside: liveToken }).pipe(Layer.provide([Tokens.layer, TokenUses.layer])),
+      Auth.layer({ otherToken: liveToken }).pipe(Layer.provide([Tokens.layer, TokenUses.layer])),
       FormFiles.layer(),
       Idempotency.layer({ renderError: renderSpeechError })
     )
@@ -115,7 +115,7 @@ const creation = VoiceCreation.layer.pipe(Layer.provide(VoiceExam.layer.pipe(Lay
 const clonedVoices = Layer.mergeAll(creation, VoiceRemoval.sweeping, Challenges.layer).pipe(Layer.provideMerge(removal))
 
 /** Needs the bus and the runtime. */
-export const speechApi = Layer.mergeAll(announced, figuresTold).pipe(
+export const speechApi = Layer.mergeAll(announced, figuresPublished).pipe(
   Layer.provide(listener),
   Layer.provide(LiveConnections.layer),
   Layer.provide(Speech.layer),
@@ -124,7 +124,7 @@ export const speechApi = Layer.mergeAll(announced, figuresTold).pipe(
   Layer.provide(clonedVoices),
   Layer.provide(Lexicons.layer),
   Layer.provide(parts),
-  Layer.provide(toldEngines)
+  Layer.provide(announcedEngines)
 )
 
 /** What pages of other origins can send to the speech API and read of its answers, if they are allowed to call it. */

@@ -15,7 +15,7 @@ import {
 } from "#speech/contract"
 import { subjects } from "#base"
 import { Metrics, type OwnStall, ownStall } from "#runtime"
-import { type Listener, nothingToSay } from "#speech"
+import { type Listener, emptyInput } from "#speech"
 import { chunksRequested, chunkSeconds, creditWaits } from "./metrics.ts"
 import { type Playout, playout, type Script } from "./playout.ts"
 
@@ -40,7 +40,7 @@ const tick = Symbol("tick")
 interface ChunkRequest {
   times: number
   /** On the awake clock of the session's `stall`. */
-  heardAtMs: number
+  lastFrameMs: number
   readonly firstMs: number
 }
 
@@ -152,14 +152,14 @@ const advance = Effect.fnUntraced(function* (session: Session) {
   if (mustWait && !session.isWaiting) counted.waits.inc({})
   session.isWaiting = mustWait
   const silentTurn = play.silentTurn()
-  if (silentTurn !== undefined) return saysNothing(session, silentTurn)
+  if (silentTurn !== undefined) return isSilentTurn(session, silentTurn)
   return play.isEnded() ? ("spoken" as const) : undefined
 })
 
 /** Whether a text makes sound is known only after synthesis: some engines speak a lone sign, others skip it. */
-const saysNothing = (session: Session, turn: number) => {
-  const faults = [{ path: `turns/${turn}/input`, message: `${nothingToSay}, at offset 0` }]
-  send(session, { _tag: "Failed", code: "validation_failed", message: nothingToSay, faults })
+const isSilentTurn = (session: Session, turn: number) => {
+  const faults = [{ path: `turns/${turn}/input`, message: `${emptyInput}, at offset 0` }]
+  send(session, { _tag: "Failed", code: "validation_failed", message: emptyInput, faults })
   return "refused" as const
 }
 
@@ -172,7 +172,7 @@ const onTick = Effect.fnUntraced(function* (session: Session) {
   const awaited = play.awaited()
   const since = awaited === undefined ? undefined : requests.get(awaited)
   if (awaited === undefined || since === undefined) return undefined
-  if (!stall.isSilent(since.heardAtMs, chunkSilenceMsMax, nowMs())) return undefined
+  if (!stall.isSilent(since.lastFrameMs, chunkSilenceMsMax, nowMs())) return undefined
   return yield* requestAgain(session, awaited, "no frame came")
 })
 
@@ -202,7 +202,7 @@ const takeChunk = (
   synthesizers.add(head.synthesizer)
   const since = requests.get(head.chunk)
   // A slow engine's frame without samples only says that the chunk is in progress.
-  if (since !== undefined) since.heardAtMs = stall.awakeMs(nowMs())
+  if (since !== undefined) since.lastFrameMs = stall.awakeMs(nowMs())
   if (!play.accept(head, pcm) || since === undefined) return
   if (head.isLast) counted.seconds.observe({}, (nowMs() - since.firstMs) / 1_000)
 }
@@ -224,7 +224,7 @@ const request = Effect.fnUntraced(function* (session: Session, chunk: number) {
   if (line === undefined) return
   const before = requests.get(chunk)
   const [times, firstMs] = [(before?.times ?? 0) + 1, before?.firstMs ?? nowMs()]
-  requests.set(chunk, { times, heardAtMs: stall.awakeMs(nowMs()), firstMs })
+  requests.set(chunk, { times, lastFrameMs: stall.awakeMs(nowMs()), firstMs })
   counted.requested.inc({ reason: before === undefined ? "first" : "again" })
   const { voiceId, voice, locale } = line
   const { goesOn, pieces } = line.chunk

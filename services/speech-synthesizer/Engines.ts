@@ -160,7 +160,7 @@ const keptMs = 15_000
 type FallibleEngine = SpeechEngine & Required<Pick<SpeechEngine, "state">>
 const isFallible = (engine: SpeechEngine): engine is FallibleEngine => engine.state !== undefined
 
-export const engineStatesTold = Effect.fnUntraced(function* (all: ReadonlyArray<SpeechEngine>) {
+export const announceEngineStates = Effect.fnUntraced(function* (all: ReadonlyArray<SpeechEngine>) {
   const engines = all.filter(isFallible)
   if (engines.length === 0) return
   const usable = (yield* Metrics).gauge(engineUsable)
@@ -178,20 +178,20 @@ export const engineStatesTold = Effect.fnUntraced(function* (all: ReadonlyArray<
     { concurrency: "unbounded" }
   )
   const turns = Stream.merge(changed, Stream.tick(renewEveryMs))
-  const telling = Stream.runForEach(turns, () =>
-    Effect.catch(tell(engines), (error) => Effect.logDebug("the engines' states could not be told", error))
+  const announcing = Stream.runForEach(turns, () =>
+    Effect.catch(announce(engines), (error) => Effect.logDebug("the engines' states could not be told", error))
   )
-  yield* Effect.forkScoped(supervise("engines told", Effect.andThen(telling, Effect.fail("no more turns"))))
+  yield* Effect.forkScoped(supervise("engines told", Effect.andThen(announcing, Effect.fail("no more turns"))))
 })
 
 const remarkOf = ({ state, detail }: EngineState) => (state === "failed" ? `cannot speak: ${detail ?? ""}` : undefined)
 
-const tell = Effect.fnUntraced(function* (engines: ReadonlyArray<FallibleEngine>) {
+const announce = Effect.fnUntraced(function* (engines: ReadonlyArray<FallibleEngine>) {
   const { instance } = yield* Mailbox
   const bucket = yield* (yield* Kv).open("speech-engines", SynthesizerEngines)
   const states = yield* Effect.forEach(engines, ({ name, state }) =>
     Effect.map(SubscriptionRef.get(state), (now) => [name, now] as const)
   )
-  const told: SynthesizerEngines = { engines: Object.fromEntries(states) }
-  yield* records(bucket, { keptMs: () => keptMs }).change(instance, () => replaced(told))
+  const value: SynthesizerEngines = { engines: Object.fromEntries(states) }
+  yield* records(bucket, { keptMs: () => keptMs }).change(instance, () => replaced(value))
 })

@@ -18,7 +18,7 @@ import { subjects } from "#base"
 import { Configuration } from "#configuration"
 import { Drain, Metrics, supervise } from "#runtime"
 import type { EngineFrame, EngineJob, SpeechEngine } from "#speech"
-import { Engines, engineStatesTold, References } from "./Engines.ts"
+import { Engines, announceEngineStates, References } from "./Engines.ts"
 import { chunksWaiting } from "./metrics.ts"
 import { type PrioritySemaphore, prioritySemaphore } from "./priority-semaphore.ts"
 
@@ -50,7 +50,7 @@ export const synthesizer = Layer.effectDiscard(
       for (const cancelled of work.cancels.get(sessionId) ?? []) Deferred.doneUnsafe(cancelled, Effect.void)
     })
     for (const { engine } of work.engines.values()) yield* serve(work, engine)
-    yield* engineStatesTold([...work.engines.values()].map(({ engine }) => engine))
+    yield* announceEngineStates([...work.engines.values()].map(({ engine }) => engine))
     yield* (yield* Drain).register("speech-synthesizer", drain(work.consumptions))
   })
 )

@@ -67,7 +67,7 @@ export const untoldEnds = ({ releases, items, nowMs, patienceMs }: ReleasesInput
   return releases.flatMap((release) => {
     const linked = byRelease.get(release.id) ?? []
     if (fits(release, linked)) return []
-    return linked.filter(({ updatedAtMs }) => nowMs - updatedAtMs >= patienceMs).map((item) => telling(release, item))
+    return linked.filter(({ updatedAtMs }) => nowMs - updatedAtMs >= patienceMs).map((item) => report(release, item))
   })
 }
 
@@ -82,7 +82,7 @@ const fits = ({ summary }: SeenRelease, linked: ReadonlyArray<SeenWorkItem>) => 
   )
 }
 
-const telling = (release: SeenRelease, item: SeenWorkItem): PlannedCommand => {
+const report = (release: SeenRelease, item: SeenWorkItem): PlannedCommand => {
   const outcome = outcomeOf(item)
   return {
     entity: "release",

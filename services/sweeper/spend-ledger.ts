@@ -24,7 +24,7 @@ import {
   type ProjectSpend,
   spendCursorKey,
   SpendEntry,
-  spendHoursWhole,
+  hourlySpendHours,
   spendKey,
   spendMicroUsdMax,
   spentMicroUsd,
@@ -178,7 +178,7 @@ export const makeSpendBook = (): SpendBook => {
     },
     spentBy: (projectId, nowMs) => spentMicroUsd(projects.get(projectId)?.hours ?? [], nowMs),
     prune: (nowMs) => {
-      const first = hourOf(nowMs) - spendHoursWhole
+      const first = hourOf(nowMs) - hourlySpendHours
       for (const [projectId, { hours }] of projects) {
         for (const hour of hours.keys()) {
           if (hour < first && hours.delete(hour)) changed.add(projectId)

@@ -200,14 +200,14 @@ interface StaleInput {
  * that reason, as far as this process has observed it. Pure.
  */
 export const staleItems = ({ items, lastPausedMs, nowMs, staleMs }: StaleInput): ReadonlyArray<PlannedCommand> => {
-  const standingSinceMs = ({ project, summary, deadlinesMs }: SeenWorkItem) => {
+  const unchangedSinceMs = ({ project, summary, deadlinesMs }: SeenWorkItem) => {
     const staleSinceMs = deadlinesMs["stale"] ?? Infinity
     // A runner has the item, so no pause holds it.
     if (summary.dispatchId !== null) return staleSinceMs
     return Math.max(staleSinceMs, summary.notBeforeMs ?? 0, lastPausedMs(project) ?? 0)
   }
   return items
-    .filter((item) => nowMs - standingSinceMs(item) >= staleMs)
+    .filter((item) => nowMs - unchangedSinceMs(item) >= staleMs)
     .map((item) =>
       toWorkItem(item, "stale-item", {
         _tag: "Recover",

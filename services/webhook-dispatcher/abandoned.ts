@@ -12,7 +12,7 @@ import { DeliveryLanes } from "./lanes.ts"
 
 const noBody = new Uint8Array(0)
 
-export interface GoneEndpoint {
+export interface RemovedEndpoint {
   readonly id: string
   readonly name: string
   readonly reason: string
@@ -31,7 +31,7 @@ export class AbandonedDeliveries extends Context.Service<
      * Abandons every delivery waiting for an endpoint that is gone and stored below a sequence of its lane's stream.
      * Returns how many there were: a retry that came due meanwhile was stored anew, so only zero means done.
      */
-    readonly endpoint: (gone: GoneEndpoint) => Effect.Effect<number, BusError>
+    readonly endpoint: (gone: RemovedEndpoint) => Effect.Effect<number, BusError>
   }
 >()("starling/webhook-dispatcher/AbandonedDeliveries") {
   static readonly layer = Layer.effect(
@@ -73,7 +73,12 @@ export class AbandonedDeliveries extends Context.Service<
         })
       })
 
-      const endpoint = Effect.fn("AbandonedDeliveries.endpoint")(function* ({ id, name, reason, below }: GoneEndpoint) {
+      const endpoint = Effect.fn("AbandonedDeliveries.endpoint")(function* ({
+        id,
+        name,
+        reason,
+        below
+      }: RemovedEndpoint) {
         let found = 0
         for (const lane of lanes.all) {
           const [stream, ofLane] = [deliveryStream(lane), subjects.deliveries(lane)]
@@ -103,7 +108,7 @@ export class AbandonedDeliveries extends Context.Service<
 /** Why the deliveries of a removed endpoint are abandoned. */
 export const removed = "the endpoint was removed"
 
-export const logGone = ({ name, reason }: Pick<GoneEndpoint, "name" | "reason">, deliveries: number) =>
+export const logRemoved = ({ name, reason }: Pick<RemovedEndpoint, "name" | "reason">, deliveries: number) =>
   Effect.logWarning("an endpoint that is gone is archived").pipe(
     Effect.annotateLogs({ endpoint: name, reason, abandoned: deliveries })
   )

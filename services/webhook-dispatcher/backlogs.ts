@@ -15,7 +15,7 @@ import { backlog, oldestDueAge, retriesWaiting } from "./metrics.ts"
 const pollEvery = "1 second"
 // The age costs one read per endpoint with a backlog, so only a few endpoints are read at a time, in rotation.
 const agesPerPoll = 64
-const standsAfterPolls = 3
+const stagnantAfterPolls = 3
 
 /** What is due for an endpoint in one lane. */
 export interface DueInLane {
@@ -33,7 +33,7 @@ export class Backlogs extends Context.Service<
     readonly isOverfull: (endpointId: string) => boolean
     readonly added: (endpointId: string, count: number) => void
     /** Backlogs that have not shrunk for some seconds. */
-    readonly standing: () => ReadonlyArray<DueInLane>
+    readonly stagnant: () => ReadonlyArray<DueInLane>
   }
 >()("starling/webhook-dispatcher/Backlogs") {
   static readonly layer = Layer.effect(
@@ -49,7 +49,7 @@ export class Backlogs extends Context.Service<
       const counts = new Map<string, number>()
       const overfull = new Set<string>()
       let turn = 0
-      let stood: Stood = new Map()
+      let counted: Counted = new Map()
 
       const judge = (endpoint: EndpointSettings) => {
         const count = counts.get(endpoint.id) ?? 0
@@ -75,7 +75,7 @@ export class Backlogs extends Context.Service<
 
       const poll = Effect.fnUntraced(function* (): Effect.fn.Return<void, BusError> {
         const { found, due, messages, inLanes } = yield* readDue(reader, lanes.all)
-        stood = stoodOn(stood, inLanes)
+        counted = countedAgain(counted, inLanes)
         // The cursor and the rosters are the messages that are neither due nor waiting.
         const rosters = lanes.all.length + endpoints.all().length - endpoints.configured.length
         waitingGauge.set({}, Math.max(0, messages - due - lanes.all.length - rosters))
@@ -101,16 +101,16 @@ export class Backlogs extends Context.Service<
           const endpoint = endpoints.byId(id)
           if (endpoint !== undefined) judge(endpoint)
         },
-        standing: () => [...stood.values()].flatMap(({ due, polls }) => (polls >= standsAfterPolls ? [due] : []))
+        stagnant: () => [...counted.values()].flatMap(({ due, polls }) => (polls >= stagnantAfterPolls ? [due] : []))
       })
     })
   )
 }
 
 /** By subject; `polls`: how often it was counted since it last shrank. */
-type Stood = ReadonlyMap<string, { readonly due: DueInLane; readonly polls: number }>
+type Counted = ReadonlyMap<string, { readonly due: DueInLane; readonly polls: number }>
 
-const stoodOn = (before: Stood, inLanes: ReadonlyArray<DueInLane>): Stood =>
+const countedAgain = (before: Counted, inLanes: ReadonlyArray<DueInLane>): Counted =>
   new Map(
     inLanes.map((due) => {
       const last = before.get(due.subject)

@@ -176,7 +176,7 @@ const changeWorker = Effect.fnUntraced(function* (state: State, id: string) {
   }
   if (endpoint === undefined) {
     // Its final counts are recorded: nothing is sent to it, and its deliveries are archived.
-    if (deps.endpoints.isGone(id)) yield* deps.metrics.end(id)
+    if (deps.endpoints.isRemoved(id)) yield* deps.metrics.end(id)
     return
   }
   if (worker === undefined || isFormer) addWorker(state, endpoint)
@@ -314,7 +314,7 @@ const handle = (state: State, received: Received<DueDelivery>): Effect.Effect<Ac
   const worker = state.workers.get(received.value.delivery.endpointId)
   if (worker === undefined) return handleUnknown(state, received)
   const settings = worker.settings()
-  if (!isOf(settings, received.value.delivery)) return state.deps.attempts.putAway(received.value, settings.name)
+  if (!isOf(settings, received.value.delivery)) return state.deps.attempts.archive(received.value, settings.name)
   return state.running.inPartitions ? handleInPartition(state.deps, worker, received) : worker.handle(received)
 }
 

@@ -53,7 +53,7 @@ export class DeliveryAttempts extends Context.Service<
     /** Puts a delivery off until a moment (epoch ms) without counting an attempt. */
     readonly postpone: (due: DueDelivery, subject: string, untilMs: number) => Effect.Effect<AckDecision>
     /** Archives a delivery of a removed endpoint, found where another endpoint has its name. */
-    readonly putAway: (due: DueDelivery, name: string) => Effect.Effect<AckDecision>
+    readonly archive: (due: DueDelivery, name: string) => Effect.Effect<AckDecision>
   }
 >()("starling/webhook-dispatcher/DeliveryAttempts") {
   static readonly layer = Layer.effect(
@@ -75,7 +75,7 @@ export class DeliveryAttempts extends Context.Service<
         attempt: (endpoint, due, leaving) => attempt(deps, { endpoint, due, leaving }),
         conclude: (endpoint, due, sent) => conclude(deps, { endpoint, due, sent }),
         postpone: (due, subject, untilMs) => postpone(deps, { due, subject, untilMs }),
-        putAway: (due, name) => stored(deps.abandoned.ownerless(due, name, removed))
+        archive: (due, name) => stored(deps.abandoned.ownerless(due, name, removed))
       })
     })
   )
@@ -279,9 +279,9 @@ interface Postponed {
 }
 
 const postpone = (deps: Dependencies, { due, subject, untilMs }: Postponed): Effect.Effect<AckDecision> => {
-  const later = { ...due.delivery, dueAt: Math.round(untilMs) }
-  const messageId = `${later.deliveryId}:${later.attempt}:${later.dueAt}`
-  return stored(schedule(deps, { due: { ...due, delivery: later }, subject, messageId }))
+  const postponed = { ...due.delivery, dueAt: Math.round(untilMs) }
+  const messageId = `${postponed.deliveryId}:${postponed.attempt}:${postponed.dueAt}`
+  return stored(schedule(deps, { due: { ...due, delivery: postponed }, subject, messageId }))
 }
 
 /** Retries the write until the broker stores it, then acks. */

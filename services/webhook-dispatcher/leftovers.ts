@@ -54,12 +54,12 @@ export const removeLeftovers = Effect.fnUntraced(function* ({ durableOf, uncover
   })
 
   return Effect.suspend(() => {
-    const standing = backlogs.standing()
-    const subjects = new Set(standing.map(({ subject }) => subject))
+    const stagnant = backlogs.stagnant()
+    const subjects = new Set(stagnant.map(({ subject }) => subject))
     for (const subject of suspects.keys()) if (!subjects.has(subject)) suspects.delete(subject)
-    const start = standing.length === 0 ? 0 : turn % standing.length
+    const start = stagnant.length === 0 ? 0 : turn % stagnant.length
     turn = start + looksAtOnce
-    const chosen = [...standing.slice(start), ...standing.slice(0, start)].slice(0, looksAtOnce)
+    const chosen = [...stagnant.slice(start), ...stagnant.slice(0, start)].slice(0, looksAtOnce)
     return Effect.forEach(chosen, lookAt, { concurrency: 4, discard: true })
   })
 })

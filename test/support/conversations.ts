@@ -2,7 +2,7 @@
 import { Result } from "effect"
 import type { ApiDialect, FileData, WebFile } from "../../services/model-gateway/conversation/Conversation.ts"
 import type { Takes } from "../../services/model-gateway/conversation/Written.ts"
-import { readConversation, standIn, writtenFor } from "../../services/model-gateway/requests/dialects.ts"
+import { readConversation, placeholderOf, writtenFor } from "../../services/model-gateway/requests/dialects.ts"
 import type { JsonObject } from "../../services/model-gateway/translate/json.ts"
 import type { ProviderKind } from "../../services/model-gateway/translate/provider-apis.ts"
 
@@ -17,7 +17,7 @@ export const takesAll: Takes = { parameters: "extended", thoughts: "reasoning_co
 
 /** A request as a provider of a kind is given it. */
 export const written = (dialect: ApiDialect, request: JsonObject, options: WrittenTo) => {
-  const { to: kind, outputTokens = 9_000, takes, fetched = standIn } = options
+  const { to: kind, outputTokens = 9_000, takes, fetched = placeholderOf } = options
   const provider = {
     name: kind,
     kind,

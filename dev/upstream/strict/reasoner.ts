@@ -95,7 +95,7 @@ export const reasonerRefusal = (fault: Fault): Refusal => {
 const isNothing = (value: unknown) => value === undefined || value === null || value === false || value === 0
 
 /** Told not to think. */
-export const isTold = ({ thinking }: Json) => isJson(thinking) && thinking["type"] === "disabled"
+export const isDisabled = ({ thinking }: Json) => isJson(thinking) && thinking["type"] === "disabled"
 
 /** The messages since the user's last one. */
 const lately = ({ messages }: Json) => {
@@ -132,7 +132,7 @@ export const reasonerRules: ReadonlyArray<Rule> = [
     source: thinkingMode,
     // One that is told not to think wants none.
     check: (request) =>
-      isTold(request)
+      isDisabled(request)
         ? undefined
         : firstOf(lately(request), ({ tool_calls: calls, reasoning_content: thought }) =>
             objectsOf(calls).length > 0 && (typeof thought !== "string" || thought === "")

@@ -7,7 +7,7 @@
 import { Effect, Option, Result, Schedule, type Scope, Stream } from "effect"
 import {
   type BusError,
-  gone,
+  deleted,
   kept,
   Kv,
   type KvBucket,
@@ -227,7 +227,7 @@ const storeRow = (rows: Rows, row: ViewRow, known: RowPlace | undefined): Effect
   }))
 }
 
-const removeRow = (rows: Rows, key: string) => Effect.asVoid(rows.change(key, () => gone(undefined, "erase")))
+const removeRow = (rows: Rows, key: string) => Effect.asVoid(rows.change(key, () => deleted(undefined, "erase")))
 
 /** The position of the views in the log. */
 const readPosition = (bucket: ViewBucket): Effect.Effect<number, BusError> =>

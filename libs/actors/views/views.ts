@@ -139,7 +139,7 @@ export class Views extends Context.Service<
     /** Completes when the views show everything up to a record other than that one. */
     readonly movedFrom: (sequence: number) => Effect.Effect<void>
     /** Only rows of ended entities are omitted, so items in flight can be counted. */
-    readonly isWhole: () => boolean
+    readonly isComplete: () => boolean
   }
 >()("starling/actor/Views") {
   static readonly layer = ({ rowsMax = rowsMaxDefault }: ViewsOptions = {}) => Layer.effect(Views, make(rowsMax))
@@ -149,8 +149,8 @@ const make = Effect.fnUntraced(function* (rowsMax: number) {
   const bucket = yield* (yield* Kv).open("views", Viewed)
   const copy = yield* watchedCopy(bucket, rowsMax)
   const { index } = copy
-  const isWhole = () => index.leftOut().moving === 0
-  const behind = yield* refresh({ bucket, copy, rowsMax, isWhole })
+  const isComplete = () => index.leftOut().moving === 0
+  const behind = yield* refresh({ bucket, copy, rowsMax, isComplete })
 
   return Views.of({
     list: ({ entity, project, states }) =>
@@ -169,7 +169,7 @@ const make = Effect.fnUntraced(function* (rowsMax: number) {
       return { sequence: copy.sequence(), behind: behind(), isTruncated: ended + moving > 0 }
     },
     movedFrom: copy.movedFrom,
-    isWhole
+    isComplete
   })
 })
 
@@ -225,21 +225,21 @@ const watchedCopy = Effect.fnUntraced(function* (bucket: KvBucket<Viewed>, rowsM
 
 const valueOf = Option.map(({ value }: { readonly value: Viewed }) => value)
 
-interface Look {
+interface Refreshing {
   readonly bucket: KvBucket<Viewed>
   readonly copy: WatchedCopy
   readonly rowsMax: number
-  readonly isWhole: () => boolean
+  readonly isComplete: () => boolean
 }
 
 /** Runs each second: restores rows that fit again, and measures and returns how far behind the copy is. */
-const refresh = Effect.fnUntraced(function* ({ bucket, copy, rowsMax, isWhole }: Look) {
+const refresh = Effect.fnUntraced(function* ({ bucket, copy, rowsMax, isComplete }: Refreshing) {
   const reader = yield* StreamReader
   const metrics = yield* Metrics
   const behindGauge = metrics.gauge(viewsBehind)
   const leftOutGauge = metrics.gauge(viewsLeftOut)
   let behind = 0
-  let wasWhole = true
+  let wasComplete = true
 
   const fetchAgain = Effect.suspend(() =>
     Effect.forEach(
@@ -256,12 +256,12 @@ const refresh = Effect.fnUntraced(function* ({ bucket, copy, rowsMax, isWhole }:
     const { ended, moving } = copy.index.leftOut()
     leftOutGauge.set({ which: "ended" }, ended)
     leftOutGauge.set({ which: "moving" }, moving)
-    if (wasWhole && !isWhole()) {
+    if (wasComplete && !isComplete()) {
       yield* Effect.logWarning("there are more entities on their way than the views keep: some are not seen").pipe(
         Effect.annotateLogs({ rowsMax, moving })
       )
     }
-    wasWhole = isWhole()
+    wasComplete = isComplete()
   })
   yield* Effect.forkScoped(Effect.repeat(Effect.ignore(look), Schedule.spaced(lookEvery)))
   return () => behind

@@ -26,7 +26,7 @@ export interface BrokerCalls {
     operation: string,
     read: ReadAnswer<A>,
     last: Outgoing,
-    ahead?: ReadonlyArray<Outgoing>,
+    preceding?: ReadonlyArray<Outgoing>,
     withinMs?: number
   ) => Effect.Effect<A, BusError>
   /** Waits for an answer from within this process, as `call` does. `pose` hands the question over. */
@@ -84,10 +84,10 @@ export const brokerCalls = Effect.fnUntraced(function* (
   })
   yield* Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced(sweepEveryMs)))
 
-  const transmit = (token: string, operation: string, ahead: ReadonlyArray<Outgoing>, last: Outgoing) => {
+  const transmit = (token: string, operation: string, preceding: ReadonlyArray<Outgoing>, last: Outgoing) => {
     if (!isWaiting(token)) return
     try {
-      for (const message of ahead) publish(connection, message)
+      for (const message of preceding) publish(connection, message)
       publish(connection, last, inbox + token)
     } catch (cause) {
       take(token)?.fail(toBusError(operation)(cause))
@@ -95,14 +95,14 @@ export const brokerCalls = Effect.fnUntraced(function* (
   }
 
   const calls: BrokerCalls = {
-    call: (operation, read, last, ahead = [], withinMs = answerWithinMs) =>
+    call: (operation, read, last, preceding = [], withinMs = answerWithinMs) =>
       Effect.callback((resume) => {
         const token = enter(
           { operation, subject: last.subject, withinMs },
           (error) => resume(Effect.fail(error)),
           (message) => resume(read(operation, message))
         )
-        sends.add(() => transmit(token, operation, ahead, last))
+        sends.add(() => transmit(token, operation, preceding, last))
         return Effect.sync(() => take(token))
       }),
     near: (operation, subject, withinMs, pose) =>
@@ -183,9 +183,9 @@ export const question =
     call(operation, answerOf, asked, [], withinMs)
 
 /** The error text when the receiver has gone or never existed. */
-export const nobodyThere = "nobody is there"
+export const noResponders = "nobody is there"
 
 const answerOf: ReadAnswer<Msg> = (operation, answer) =>
   answer.data.length === 0 && answer.headers?.code === 503
-    ? Effect.fail(new BusUnavailable({ operation, detail: nobodyThere }))
+    ? Effect.fail(new BusUnavailable({ operation, detail: noResponders }))
     : Effect.succeed(answer)

@@ -112,10 +112,10 @@ const make = Effect.fnUntraced(function* (options: NatsOptions) {
       )
     )
   const [send, find, pose] = [streamWrites(calls), lastMessage(calls), question(calls)]
-  const write: StreamWrites = (operation, message, ahead) =>
+  const write: StreamWrites = (operation, message, preceding) =>
     Effect.suspend(() => {
       const stream = options.streamOf?.(message.subject)
-      const written = whileConnected(operation, send(operation, message, ahead))
+      const written = whileConnected(operation, send(operation, message, preceding))
       if (stream === undefined) return written
       const sinceMs = clock.currentTimeMillisUnsafe()
       const failed = Effect.tapError(written, (error) => Effect.sync(() => missed("write", stream, error, sinceMs)))

@@ -34,13 +34,13 @@ export interface Stored {
 export type StreamWrites = (
   operation: string,
   last: StreamWrite,
-  ahead?: ReadonlyArray<StreamWrite>
+  preceding?: ReadonlyArray<StreamWrite>
 ) => Effect.Effect<Stored, BusError>
 
 export const streamWrites =
   ({ call }: BrokerCalls): StreamWrites =>
-  (operation, last, ahead) =>
-    call(operation, storedOf, last, ahead)
+  (operation, last, preceding) =>
+    call(operation, storedOf, last, preceding)
 
 /** Reads the broker's answer to a message that was published to a stream. */
 const storedOf = (operation: string, message: Msg): Effect.Effect<Stored, BusError> => {

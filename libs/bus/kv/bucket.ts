@@ -79,7 +79,7 @@ export class Kv extends Context.Service<
       const open = Effect.fn("Kv.open")(function* <A>(bucket: string, schema: Schema.Codec<A, A>) {
         const kv = yield* nats.use(`open bucket ${bucket}`, () => manager.open(bucket))
         const codec = knowing(written, schema)
-        return makeBucket({ nats, kv, bucket, codec, followed: written.followed, told: new Map() })
+        return makeBucket({ nats, kv, bucket, codec, followed: written.followed, reported: new Map() })
       })
       return Kv.of({ open })
     })
@@ -129,7 +129,7 @@ interface Opened<A> {
   readonly codec: MessageCodec<A>
   readonly followed: Set<string>
   /** Broken records already reported: the last reported revision, by key. */
-  readonly told: Map<string, number>
+  readonly reported: Map<string, number>
 }
 
 /** A stored value. */
@@ -254,19 +254,19 @@ const readable = Effect.fnUntraced(function* <A>(opened: Opened<A>, stored: Stor
   const { key, revision } = stored
   const read = decoded(opened, stored)
   if (Result.isSuccess(read)) return Option.some<KvEntry<A>>({ key, value: read.success, revision })
-  yield* tellBroken(opened, stored, read.failure)
+  yield* reportBroken(opened, stored, read.failure)
   return Option.none<KvEntry<A>>()
 })
 
 // Of each open bucket.
-const toldMax = 1_000
+const reportedMax = 1_000
 
 /** Once per record, however often it is read. */
-const tellBroken = <A>({ bucket, told }: Opened<A>, { key, revision }: Stored, faults: ReadonlyArray<Fault>) =>
+const reportBroken = <A>({ bucket, reported }: Opened<A>, { key, revision }: Stored, faults: ReadonlyArray<Fault>) =>
   Effect.suspend(() => {
-    if (told.get(key) === revision) return Effect.void
-    if (told.size >= toldMax) told.clear()
-    told.set(key, revision)
+    if (reported.get(key) === revision) return Effect.void
+    if (reported.size >= reportedMax) reported.clear()
+    reported.set(key, revision)
     return sayBroken({ bucket, key, revision }, faults)
   })
 

@@ -13,11 +13,11 @@ export interface Change<S, A> {
   /** The value to store; undefined: nothing is stored. */
   readonly next?: S | undefined
   /** Removes the record, by the bucket operation of this name. */
-  readonly gone?: "remove" | "erase"
+  readonly removal?: "remove" | "erase"
 }
 
 /** The record at the time of the decision. `revision` 0: it does not exist. */
-export interface Standing {
+export interface DecisionContext {
   readonly nowMs: number
   readonly revision: number
 }
@@ -27,7 +27,7 @@ export type RecordStore<S> = Pick<KvBucket<S>, "get" | "create" | "update"> &
   Partial<Pick<KvBucket<S>, "remove" | "erase">>
 
 /** Pure, and called again after each lost write. */
-export type Decide<S, A, E> = (before: S | undefined, standing: Standing) => Result.Result<Change<S, A>, E>
+export type Decide<S, A, E> = (before: S | undefined, context: DecisionContext) => Result.Result<Change<S, A>, E>
 
 /** A decision's answer, with the record as last stored, including changes that shared the write. */
 export interface Changed<S, A> {
@@ -139,9 +139,9 @@ const changedAll = Effect.fnUntraced(function* <S, A, E>(
     }
     const decided = decideAll(members, before)
     if (isRemembered && decided.needsSight) continue
-    const { next, gone, outcomes } = decided
+    const { next, removal, outcomes } = decided
     const revision = before?.revision ?? 0
-    if (next === undefined && gone === undefined) return outcomes({ value: before?.value, revision })
+    if (next === undefined && removal === undefined) return outcomes({ value: before?.value, revision })
     const written = yield* Effect.result(write(store, key, decided, before))
     if (Result.isSuccess(written)) return outcomes({ value: next, revision: written.success })
     const { failure } = written
@@ -158,7 +158,7 @@ const changedAll = Effect.fnUntraced(function* <S, A, E>(
 const write = Effect.fnUntraced(function* <S>(
   { bucket, keptMs }: Store<S>,
   key: string,
-  { next, gone }: Pick<Decided<S, unknown, unknown>, "next" | "gone">,
+  { next, removal }: Pick<Decided<S, unknown, unknown>, "next" | "removal">,
   before: KvEntry<S> | undefined
 ): Effect.fn.Return<number, BusError> {
   if (next !== undefined) {
@@ -167,8 +167,8 @@ const write = Effect.fnUntraced(function* <S>(
       ? bucket.create(key, next, ttlMs)
       : bucket.update(key, next, before.revision, ttlMs)
   }
-  const leave = gone === undefined ? undefined : bucket[gone]
-  if (before !== undefined) yield* leave?.(key, before.revision) ?? Effect.die(`${key} cannot be taken away`)
+  const leave = removal === undefined ? undefined : bucket[removal]
+  if (before !== undefined) yield* leave?.(key, before.revision) ?? Effect.die(`${key} cannot be deleted`)
   return 0
 })
 
@@ -188,7 +188,7 @@ interface Decided<S, A, E> {
   /** The value to store. */
   readonly next: S | undefined
   /** How the record is removed. */
-  readonly gone: Change<S, A>["gone"]
+  readonly removal: Change<S, A>["removal"]
   /** A decision that refuses or changes nothing is made on a record that was read for it. */
   readonly needsSight: boolean
   readonly outcomes: (stored: Pick<Changed<S, A>, "value" | "revision">) => ReadonlyArray<Outcome<S, A, E>>
@@ -208,21 +208,21 @@ const decideAll = <S, A, E>(
 ): Decided<S, A, E> => {
   const revision = before?.revision ?? 0
   let value = before?.value
-  let gone: Change<S, A>["gone"]
+  let removal: Change<S, A>["removal"]
   let changes = 0
   const made = members.map(({ decide, clock }) => {
     const result = decide(value, { nowMs: clock.currentTimeMillisUnsafe(), revision })
     const change = Result.getOrUndefined(result)
-    if (change?.next !== undefined || (change?.gone !== undefined && value !== undefined)) {
+    if (change?.next !== undefined || (change?.removal !== undefined && value !== undefined)) {
       value = change.next
-      gone = change.gone
+      removal = change.removal
       changes += 1
     }
     return result
   })
   return {
     next: changes === 0 ? undefined : value,
-    gone: before === undefined ? undefined : gone,
+    removal: before === undefined ? undefined : removal,
     needsSight: changes < made.length,
     outcomes: (stored) => made.map((result) => Result.map(result, ({ answer }) => ({ answer, ...stored })))
   }
@@ -288,9 +288,9 @@ const exitOf = <S, A, E>(outcome: Outcome<S, A, E> | undefined): Exit.Exit<Chang
 
 /** The record after these outcomes, if one of them shows it. */
 const lastOf = <S>(key: string, outcomes: ReadonlyArray<Outcome<S, unknown, unknown>>): Entry<S> | undefined => {
-  const told = outcomes.find((outcome) => Result.isSuccess(outcome))
-  if (told === undefined || Result.isFailure(told)) return undefined
-  const { value, revision } = told.success
+  const shared = outcomes.find((outcome) => Result.isSuccess(outcome))
+  if (shared === undefined || Result.isFailure(shared)) return undefined
+  const { value, revision } = shared.success
   return value === undefined ? Option.none() : Option.some({ key, value, revision })
 }
 
@@ -302,4 +302,4 @@ export const replaced = <S>(next: S): Result.Result<{ readonly answer: S; readon
   Result.succeed({ answer: next, next })
 
 /** Removes the record and answers. */
-export const gone = <A>(answer: A, how: "remove" | "erase") => Result.succeed({ answer, gone: how })
+export const deleted = <A>(answer: A, how: "remove" | "erase") => Result.succeed({ answer, removal: how })

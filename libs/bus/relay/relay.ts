@@ -130,7 +130,7 @@ const run = Effect.fnUntraced(function* <Cursor, E, R>(
     yield* options.onCursor(cursor, [])
     position.set(labels, options.position(cursor))
   })
-  const standBy = Effect.gen(function* () {
+  const waitForLease = Effect.gen(function* () {
     // A relay does not stand by before its first start: its own first write is what others wait for.
     if (!hasStarted) return
     yield* Effect.logDebug("a twin relay was faster, standing by").pipe(Effect.annotateLogs(labels))
@@ -142,7 +142,7 @@ const run = Effect.fnUntraced(function* <Cursor, E, R>(
     return Effect.scoped(relayOnce({ ...options, onStarted }))
   })
   return yield* work.pipe(
-    Effect.catchIf(isLostRace, () => standBy),
+    Effect.catchIf(isLostRace, () => waitForLease),
     Effect.forever
   )
 })
@@ -366,12 +366,12 @@ export interface Patience {
 // Longer than garbage collection or a slow disk delays a healthy relay. With the check in between, work resumes after
 // 1.3 s at the latest. A half-written step with nothing after it waits for the longer one.
 const waitedForMs = 500
-const standingMs = 3_000
+const quietMsDefault = 3_000
 
 /** Between one and two times as long, so that one of several standbys is first. `share` is from 0 to 1. */
 export const patienceOf = (share: number): Patience => ({
   behindMs: waitedForMs * (1 + share),
-  quietMs: standingMs * (1 + share)
+  quietMs: quietMsDefault * (1 + share)
 })
 
 /** `before` is undefined at first: observations from before a twin won say nothing about the twin. */

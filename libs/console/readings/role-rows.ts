@@ -43,7 +43,7 @@ export const roleRows = (seen: Seen): ReadonlyArray<RoleRow> => {
   const away = [...seen.readiness].flatMap(([url, readiness]) =>
     Object.entries(readiness?.checks ?? {})
       .filter(([check, state]) => state !== "ok" && isRole(check) && !listed.has(check))
-      .map(([check, state]) => gone(check, url, state))
+      .map(([check, state]) => unreachable(check, url, state))
   )
   return [...rows, ...away].toSorted((left, right) => orderOf(left.role) - orderOf(right.role))
 }
@@ -51,7 +51,7 @@ export const roleRows = (seen: Seen): ReadonlyArray<RoleRow> => {
 const isRole = (name: string) => (roleNames as ReadonlyArray<string>).includes(name)
 const orderOf = (role: string) => (isRole(role) ? (roleNames as ReadonlyArray<string>).indexOf(role) : roleNames.length)
 
-const gone = (role: string, at: string, why: string): RoleRow => ({
+const unreachable = (role: string, at: string, why: string): RoleRow => ({
   role,
   at,
   state: "down",
@@ -67,7 +67,7 @@ const gone = (role: string, at: string, why: string): RoleRow => ({
 const rowsAt = ({ url, roles }: Target, { before, after, readiness }: Seen): ReadonlyArray<RoleRow> => {
   const exposition = after.targets.get(url)
   if (exposition === undefined) {
-    return (roles.length === 0 ? ["?"] : roles).map((role) => gone(role, url, "no answer"))
+    return (roles.length === 0 ? ["?"] : roles).map((role) => unreachable(role, url, "no answer"))
   }
   const here = windowOf(before === undefined ? undefined : only(before, url), only(after, url))
   const process = {

@@ -32,10 +32,10 @@ const Cell = Schema.Tuple([Count, Count, Count, Count, Count])
 export type Cell = typeof Cell.Type
 
 // A writer's clock may be this far ahead of a reader's.
-const aheadMax = { quarters: quartersInHour, hours: 1 }
+const clockSkewMax = { quarters: quartersInHour, hours: 1 }
 const spans = {
-  quarters: Schema.Array(Cell).check(Schema.isMaxLength(quartersKept + aheadMax.quarters)),
-  hours: Schema.Array(Cell).check(Schema.isMaxLength(hoursKept + aheadMax.hours))
+  quarters: Schema.Array(Cell).check(Schema.isMaxLength(quartersKept + clockSkewMax.quarters)),
+  hours: Schema.Array(Cell).check(Schema.isMaxLength(hoursKept + clockSkewMax.hours))
 }
 export interface Spans {
   readonly quarters: ReadonlyArray<Cell>
@@ -110,8 +110,8 @@ const added = ({ quarters, hours }: Spans, counted: ReadonlyArray<Cell>, nowMs: 
   const hour = Math.floor(present / quartersInHour)
   const byHour = counted.map(([quarter, ...counts]): Cell => [Math.floor(quarter / quartersInHour), ...counts])
   return {
-    quarters: summed([...quarters, ...counted], present - quartersKept + 1, present + aheadMax.quarters),
-    hours: summed([...hours, ...byHour], hour - hoursKept + 1, hour + aheadMax.hours)
+    quarters: summed([...quarters, ...counted], present - quartersKept + 1, present + clockSkewMax.quarters),
+    hours: summed([...hours, ...byHour], hour - hoursKept + 1, hour + clockSkewMax.hours)
   }
 }
 

@@ -60,9 +60,9 @@ interface AuthOptions {
   /** Wrong tokens per address and minute. */
   readonly failuresMax?: number
   /** The token of a caller that sends no Authorization, such as a page's in a cookie; fails where it must not count. */
-  readonly tokenBeside?: Effect.Effect<Option.Option<string>, WireError, HttpCall>
+  readonly otherToken?: Effect.Effect<Option.Option<string>, WireError, HttpCall>
   /** The person whom the call itself names. With it, a person's token counts only for calls that name that person. */
-  readonly personBeside?: Effect.Effect<Option.Option<string>, never, HttpCall>
+  readonly namedPerson?: Effect.Effect<Option.Option<string>, never, HttpCall>
 }
 
 const failuresMaxDefault = 30
@@ -98,8 +98,8 @@ export class Auth extends Context.Service<
 const make = Effect.fnUntraced(function* ({
   roles = roleScopes,
   failuresMax = failuresMaxDefault,
-  tokenBeside = Effect.succeedNone,
-  personBeside
+  otherToken = Effect.succeedNone,
+  namedPerson
 }: AuthOptions) {
   const { Workspace: fleetWorkspace } = (yield* Platform).Fleet
   const tokens = yield* Tokens
@@ -144,14 +144,14 @@ const make = Effect.fnUntraced(function* ({
     }
     remember(proven, key)
     if (hasExpired(record.value, yield* Clock.currentTimeMillis)) return yield* expired(record.value)
-    if (personBeside !== undefined) yield* requirePerson(record.value, personBeside)
+    if (namedPerson !== undefined) yield* requirePerson(record.value, namedPerson)
     yield* uses.note(record.value.id)
     return callerOf(record.value, roles, fleetWorkspace)
   })
 
   const sent = Effect.gen(function* () {
     const header = (yield* HttpCall).header("authorization")
-    if (Option.isNone(header)) return yield* tokenBeside
+    if (Option.isNone(header)) return yield* otherToken
     const token = bearer.exec(header.value)?.[1]
     if (token === undefined) return yield* unauthorized("the Authorization header is not a bearer token")
     return Option.some(token)
@@ -201,9 +201,9 @@ const expired = ({ expiresAt }: TokenRecord) =>
 
 const requirePerson = Effect.fnUntraced(function* (
   { person }: TokenRecord,
-  personBeside: NonNullable<AuthOptions["personBeside"]>
+  namedPerson: NonNullable<AuthOptions["namedPerson"]>
 ) {
-  if (person === undefined || Option.contains(yield* personBeside, person)) return
+  if (person === undefined || Option.contains(yield* namedPerson, person)) return
   return yield* unauthorized("the session is of somebody else: sign in again")
 })
 

@@ -48,12 +48,12 @@ export class TokenUses extends Context.Service<
             ? kept(before)
             : replaced({ at: isoTime(nowMs) })
         )
-      const later = Effect.fnUntraced(function* (id: string, error: BusError) {
+      const postpone = Effect.fnUntraced(function* (id: string, error: BusError) {
         notBeforeMs.set(id, (yield* Clock.currentTimeMillis) + againMs)
         yield* Effect.logWarning("the use of a token could not be noted", error)
       })
       const writeNext = Effect.flatMap(Queue.take(waiting), (id) =>
-        Effect.catch(Effect.asVoid(write(id)), (error) => later(id, error))
+        Effect.catch(Effect.asVoid(write(id)), (error) => postpone(id, error))
       )
       yield* Effect.forkScoped(supervise("uses of tokens", Effect.forever(writeNext)))
 

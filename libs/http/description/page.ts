@@ -163,8 +163,8 @@ const contentsOf = (status: string, response: JsonObject): ReadonlyArray<Answer>
   const shaped = contents.flatMap(([mediaType, { schema }]) =>
     schema === undefined ? [] : [{ status, mediaTypes: [mediaType], schema }]
   )
-  const isOfBytesAlone = shaped.length === 0
-  return ofBytes.length > 0 || isOfBytesAlone ? [...shaped, { status, mediaTypes: ofBytes, schema: undefined }] : shaped
+  const hasBytesOnly = shaped.length === 0
+  return ofBytes.length > 0 || hasBytesOnly ? [...shaped, { status, mediaTypes: ofBytes, schema: undefined }] : shaped
 }
 
 /** For a stream of events, the shape of their data. */

@@ -32,8 +32,8 @@ import {
   isFinal,
   recordKey,
   replayOf,
-  type Standing,
-  standingOf,
+  type KeyState,
+  keyStateOf,
   storedAnswer
 } from "./record.ts"
 import { idempotencyOutcomes } from "../metrics.ts"
@@ -112,7 +112,7 @@ export class Idempotency extends Context.Service<
         const underClaim = Effect.fnUntraced(function* <R>(
           identity: Omit<Claim, "revision">,
           handle: Effect.Effect<Answer, WireError, R>,
-          { count, finalAnswer, restore }: Course
+          { count, finalAnswer, restore }: Run
         ) {
           const claimed = yield* claimKey(records, identity).pipe(
             Effect.timeout(claimWithinMs),
@@ -155,7 +155,7 @@ export class Idempotency extends Context.Service<
     )
 }
 
-interface Course {
+interface Run {
   readonly count: (outcome: Outcome) => Effect.Effect<void>
   /** The answer to keep. */
   readonly finalAnswer: (exit: Ended) => Effect.Effect<Answer | undefined>
@@ -259,7 +259,7 @@ export interface Claim {
   revision: number
 }
 
-type Claimed = { readonly _tag: "Claimed"; readonly claim: Claim } | Exclude<Standing, { readonly _tag: "Free" }>
+type Claimed = { readonly _tag: "Claimed"; readonly claim: Claim } | Exclude<KeyState, { readonly _tag: "Free" }>
 
 /** Another request holds the key, or may hold it by now. */
 export class ClaimLost extends Schema.TaggedError<ClaimLost>()("ClaimLost", { key: Schema.String }) {}
@@ -270,8 +270,8 @@ export const claimKey = (records: ClaimRecords, identity: Omit<Claim, "revision"
     records.change(
       identity.key,
       (before) => {
-        const standing = before === undefined ? free : standingOf(before, identity.fingerprint)
-        return Result.succeed({ answer: standing, next: standing._tag === "Free" ? workingOf(identity) : undefined })
+        const keyState = before === undefined ? free : keyStateOf(before, identity.fingerprint)
+        return Result.succeed({ answer: keyState, next: keyState._tag === "Free" ? workingOf(identity) : undefined })
       },
       // Most keys are new.
       { known: Option.none() }
@@ -279,7 +279,7 @@ export const claimKey = (records: ClaimRecords, identity: Omit<Claim, "revision"
     ({ answer, revision }) => (answer._tag === "Free" ? { _tag: "Claimed", claim: { ...identity, revision } } : answer)
   )
 
-const free: Standing = { _tag: "Free" }
+const free: KeyState = { _tag: "Free" }
 
 /** Renews the claim forever; fails when it is lost, or could be lost before the next renewal. */
 const holdClaim = Effect.fnUntraced(function* (

@@ -42,13 +42,13 @@ export interface ChoiceRecord extends Schema.Schema.Type<typeof ChoiceRecord> {}
 export const recordKey = (workspace: string, route: string, ...key: ReadonlyArray<string>): string =>
   hash("sha256", JSON.stringify([workspace, route, ...key]), "hex")
 
-export type Standing =
+export type KeyState =
   | { readonly _tag: "Free" }
   | { readonly _tag: "InFlight" }
   | { readonly _tag: "OtherRequest" }
   | { readonly _tag: "Answered"; readonly answer: StoredAnswer }
 
-export const standingOf = (record: IdempotencyRecord, fingerprint: string): Standing => {
+export const keyStateOf = (record: IdempotencyRecord, fingerprint: string): KeyState => {
   if (record.state === "released") return { _tag: "Free" }
   if (record.fingerprint !== fingerprint) return { _tag: "OtherRequest" }
   return record.state === "working" ? { _tag: "InFlight" } : { _tag: "Answered", answer: record.answer }

@@ -83,7 +83,7 @@ export const openJsonRpc = Effect.fn("openJsonRpc")(function* (
     const question = { method, body, deadlineMs: waitMs ?? options.deadlineMs, isWait: waitMs !== undefined }
     // Becomes an error only at the end: a stack would cost each successful call more than its codec.
     let unavailable: Unavailable = {
-      detail: urls.length === 0 ? noNode : allAlone,
+      detail: urls.length === 0 ? noNode : allOpen,
       mayHaveArrived: false,
       why: "unanswered"
     }
@@ -207,7 +207,7 @@ const read = (method: string, response: EgressResponse): Result.Result<unknown, 
 const messageUnitsMax = 1_024
 
 const noNode = "no node is configured"
-const allAlone = "every node has failed often and is left alone for now"
+const allOpen = "every node has failed often and is left alone for now"
 
 /**
  * Too many calls, a node that is behind, or a broken one: another node may answer. For logs: the node found too many.

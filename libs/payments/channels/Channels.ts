@@ -68,7 +68,7 @@ export class Channels extends Context.Service<
      * Begins the work in memory if the cached record allows it and nothing else is in progress on the channel. Makes no
      * request. False: nothing has begun. Until the work ends or its lease expires, others find the channel busy.
      */
-    readonly beginAhead: (name: ChannelName, begin: Begin) => Effect.Effect<boolean>
+    readonly beginOptimistically: (name: ChannelName, begin: Begin) => Effect.Effect<boolean>
     /** Whether a work has begun in memory alone, and its lease has not expired. */
     readonly isServedUnsettled: (name: ChannelName) => Effect.Effect<boolean>
     /** The last record, from the leader. */
@@ -87,7 +87,7 @@ export class Channels extends Context.Service<
         // After a lost reply the command itself finds its work in the record, by its ticket.
         records: records(bucket, { isOurs: () => false }),
         remembered: new Map(),
-        ahead: new Map(),
+        optimistic: new Map(),
         contested: new Map()
       }
       const queue = keyedQueue(waitingMax)
@@ -96,22 +96,22 @@ export class Channels extends Context.Service<
         const busy = Effect.suspend(() => refusal(channelReason.busy, parts.remembered.get(key)?.channel ?? null))
         return yield* queue.run(key, busy, carryOut(parts, key, command))
       })
-      const beginAhead = (name: ChannelName, begin: Begin) =>
+      const beginOptimistically = (name: ChannelName, begin: Begin) =>
         Effect.map(Clock.currentTimeMillis, (nowMs) => {
           const key = channelKeyOf(name)
           const known = rememberedOf(parts, key, true)
-          const isFree = queue.isIdle(key) && aheadOf(parts, key, nowMs) === undefined
+          const isFree = queue.isIdle(key) && optimisticOf(parts, key, nowMs) === undefined
           if (!isFree || known === undefined || isContested(parts, key, nowMs)) return false
           if (decideAll(known.channel, begin, nowMs).refused !== null) return false
           forgetOldest(parts, nowMs)
-          parts.ahead.set(key, { begin, atMs: nowMs, isTried: false })
+          parts.optimistic.set(key, { begin, atMs: nowMs, isTried: false })
           return true
         })
       return Channels.of({
         run,
-        beginAhead,
+        beginOptimistically,
         isServedUnsettled: (name) =>
-          Effect.map(Clock.currentTimeMillis, (nowMs) => aheadOf(parts, channelKeyOf(name), nowMs) !== undefined),
+          Effect.map(Clock.currentTimeMillis, (nowMs) => optimisticOf(parts, channelKeyOf(name), nowMs) !== undefined),
         read: (name) =>
           Effect.map(
             bucket.get(channelKeyOf(name)),
@@ -134,7 +134,7 @@ const contestedMs = 3_600_000
 interface Parts {
   readonly records: Records<Channel>
   readonly remembered: Map<string, RememberedChannel>
-  readonly ahead: Map<string, AheadWork>
+  readonly optimistic: Map<string, OptimisticWork>
   /** When another process took a channel's work before it was stored, by channel. */
   readonly contested: Map<string, number>
 }
@@ -144,7 +144,7 @@ interface RememberedChannel extends StoredChannel {
 }
 
 /** A work that is not known to be stored. */
-interface AheadWork {
+interface OptimisticWork {
   readonly begin: Begin
   readonly atMs: number
   /** A write of it was sent: only the record can tell whether it was stored. */
@@ -156,28 +156,28 @@ const carryOut = Effect.fnUntraced(function* (
   key: string,
   command: ChannelCommand
 ): Effect.fn.Return<Channel, ChannelRefused | BusError> {
-  const ahead = aheadOf(parts, key, yield* Clock.currentTimeMillis)
-  if (ahead === undefined) return yield* write(parts, key, { command })
-  if (ticketOf(command) !== ahead.begin.work.ticket) {
+  const optimistic = optimisticOf(parts, key, yield* Clock.currentTimeMillis)
+  if (optimistic === undefined) return yield* write(parts, key, { command })
+  if (ticketOf(command) !== optimistic.begin.work.ticket) {
     if (command._tag === "Begin") return yield* refusal(channelReason.busy, null)
     return yield* write(parts, key, { command })
   }
   const known = rememberedOf(parts, key, true)
-  if (command._tag === "Release" && !ahead.isTried && known?.channel) {
-    parts.ahead.delete(key)
+  if (command._tag === "Release" && !optimistic.isTried && known?.channel) {
+    parts.optimistic.delete(key)
     return known.channel
   }
-  ahead.isTried = true
-  const written = yield* Effect.result(write(parts, key, { command, ahead }))
+  optimistic.isTried = true
+  const written = yield* Effect.result(write(parts, key, { command, optimistic }))
   // What is not known to be stored is looked up by the next command.
-  if (Result.isSuccess(written) || written.failure._tag === "ChannelRefused") parts.ahead.delete(key)
+  if (Result.isSuccess(written) || written.failure._tag === "ChannelRefused") parts.optimistic.delete(key)
   return yield* Effect.fromResult(written)
 })
 
 interface Writing {
   readonly command: ChannelCommand
   /** Stored with it. */
-  readonly ahead?: AheadWork | undefined
+  readonly optimistic?: OptimisticWork | undefined
 }
 
 const write = Effect.fnUntraced(function* (
@@ -185,8 +185,8 @@ const write = Effect.fnUntraced(function* (
   key: string,
   writing: Writing
 ): Effect.fn.Return<Channel, ChannelRefused | BusError> {
-  const { command, ahead } = writing
-  const known = rememberedOf(parts, key, command._tag === "Begin" || ahead !== undefined)
+  const { command, optimistic } = writing
+  const known = rememberedOf(parts, key, command._tag === "Begin" || optimistic !== undefined)
   const foreseen = known?.channel.charged
   const changed = yield* parts.records
     .change(
@@ -194,7 +194,7 @@ const write = Effect.fnUntraced(function* (
       (found, { nowMs }) => {
         const before = found ?? null
         const { facts, after, refused } = decided(before, writing, nowMs)
-        if (refused !== null && ahead !== undefined && isTaken(before, foreseen)) contest(parts, key, nowMs)
+        if (refused !== null && optimistic !== undefined && isTaken(before, foreseen)) contest(parts, key, nowMs)
         return Result.succeed({
           answer: { after, refused },
           next: facts.length === 0 || after === null ? undefined : after
@@ -211,29 +211,29 @@ const write = Effect.fnUntraced(function* (
 })
 
 /** If the record has the work, a write whose reply was lost has stored it. */
-const decided = (channel: Channel | null, { command, ahead }: Writing, nowMs: number): ChannelDecision => {
-  const ticket = ahead?.begin.work.ticket
-  if (ahead === undefined || channel?.work?.ticket === ticket || channel?.ended?.ticket === ticket) {
+const decided = (channel: Channel | null, { command, optimistic }: Writing, nowMs: number): ChannelDecision => {
+  const ticket = optimistic?.begin.work.ticket
+  if (optimistic === undefined || channel?.work?.ticket === ticket || channel?.ended?.ticket === ticket) {
     return decideAll(channel, command, nowMs)
   }
-  const begun = decideAll(channel, ahead.begin, ahead.atMs)
+  const begun = decideAll(channel, optimistic.begin, optimistic.atMs)
   if (begun.refused !== null || command._tag === "Begin") return begun
   const { facts, after, refused } = decideAll(begun.after, command, nowMs)
   return { facts: [...begun.facts, ...facts], after, refused }
 }
 
 /** A work whose lease has expired is forgotten: its gateway's call hung, or could not release it. */
-const aheadOf = ({ ahead }: Parts, key: string, nowMs: number): AheadWork | undefined => {
-  const found = ahead.get(key)
+const optimisticOf = ({ optimistic }: Parts, key: string, nowMs: number): OptimisticWork | undefined => {
+  const found = optimistic.get(key)
   if (found === undefined || nowMs < found.atMs + found.begin.leaseMs) return found
-  ahead.delete(key)
+  optimistic.delete(key)
   return undefined
 }
 
 /** Done with each new one: a channel whose work could not be stored may never be used again. */
 const forgetOldest = (parts: Parts, nowMs: number) => {
-  const [oldest] = parts.ahead.keys()
-  if (oldest !== undefined) aheadOf(parts, oldest, nowMs)
+  const [oldest] = parts.optimistic.keys()
+  if (oldest !== undefined) optimisticOf(parts, oldest, nowMs)
 }
 
 const ticketOf = (command: ChannelCommand): string | undefined => {
@@ -261,6 +261,6 @@ const rememberedOf = ({ remembered }: Parts, key: string, begins: boolean): Stor
 
 /** The most recently used channels stay, without their answers: those are several times as long as the rest. */
 const remember = ({ remembered }: Parts, { key, channel, revision }: StoredChannel) => {
-  const lean = withoutAnswer(channel)
-  setNewest(remembered, key, { key, channel: lean, revision, lacksAnswer: lean !== channel }, rememberedMax)
+  const trimmed = withoutAnswer(channel)
+  setNewest(remembered, key, { key, channel: trimmed, revision, lacksAnswer: trimmed !== channel }, rememberedMax)
 }

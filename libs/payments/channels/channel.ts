@@ -25,7 +25,7 @@ import {
 } from "#payments/contract"
 
 const Milliseconds = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
-const Whole = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+const NonNegativeInt = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 /** The chain's state of a channel, as of a block. Amounts are in the token's smallest unit. */
 export const ChannelMirror = Schema.Struct({
@@ -35,9 +35,9 @@ export const ChannelMirror = Schema.Struct({
   /** The amount of a withdrawal that the payer has begun; zero without one. */
   withdrawAmount: AtomicAmount,
   /** Unix seconds; 0 without a withdrawal. */
-  withdrawRequestedAt: Whole,
+  withdrawRequestedAt: NonNegativeInt,
   refundNonce: AtomicAmount,
-  block: Whole
+  block: NonNegativeInt
 })
 export interface ChannelMirror extends Schema.Schema.Type<typeof ChannelMirror> {}
 
@@ -127,7 +127,7 @@ export interface Channel extends Schema.Schema.Type<typeof Channel> {}
  * The limit on what abandoned calls may have cost: this much plus what the channel was charged before, up to a maximum.
  */
 export interface LeavingTerms {
-  readonly newcomerMax: bigint
+  readonly newPayerMax: bigint
   readonly payerMax: bigint
 }
 
@@ -342,8 +342,8 @@ export const leftAt = ({ left }: Pick<Channel, "left">, nowMs: number): bigint =
   return (BigInt(left.amount) * kept + BigInt(dayMs - 1)) / BigInt(dayMs)
 }
 
-const leftMaxOf = ({ charged }: Pick<Channel, "charged">, { newcomerMax, payerMax }: LeavingTerms) =>
-  newcomerMax + (BigInt(charged) < payerMax ? BigInt(charged) : payerMax)
+const leftMaxOf = ({ charged }: Pick<Channel, "charged">, { newPayerMax, payerMax }: LeavingTerms) =>
+  newPayerMax + (BigInt(charged) < payerMax ? BigInt(charged) : payerMax)
 
 /** Without abandoned calls, one call of any price may begin; otherwise nothing expensive could be sold. */
 const hasLeftTooMany = (

@@ -6,7 +6,7 @@ import { Context, Effect, Layer, Option, Result, Stream } from "effect"
 import { type BusError, jsonCodec, Kv, type SourceMessage, StreamReader } from "#bus"
 import { isSameAddress, payerKeyOf } from "#payments/contract"
 import { claimBucket } from "./ClaimStore.ts"
-import { Checkpoint, checkpointKey } from "./Newcomers.ts"
+import { Checkpoint, checkpointKey } from "./NewPayers.ts"
 import { type PayerName, PayerRecord } from "./PayerStore.ts"
 import { ClaimRecord, type ClaimState, hasEnded } from "./claim.ts"
 

@@ -7,7 +7,7 @@
  * names the revision, and fails if the claim has moved in the meantime.
  */
 import { Effect, Option, Result, Stream } from "effect"
-import { type BusError, jsonCodec, Kv, type KvEntry, type Records, records, replaced, type Standing } from "#bus"
+import { type BusError, jsonCodec, Kv, type KvEntry, type Records, records, replaced, type DecisionContext } from "#bus"
 import {
   type ClaimFacts,
   Receipt,
@@ -74,7 +74,7 @@ export const moveClaim = (
 ): Effect.Effect<Claim, ClaimLost | BusError> => {
   const { key, revision: seen, record } = claim
   const lost = (state: string | null) => Result.fail(new ClaimLost({ claimKey: key, move: step._tag, state }))
-  const decide = (found: ClaimRecord | undefined, { nowMs, revision }: Standing) => {
+  const decide = (found: ClaimRecord | undefined, { nowMs, revision }: DecisionContext) => {
     if (found === undefined) return lost(null)
     const isOurs = revision === seen || (!isStrict && !isAsRead(step) && found.ticket === record.ticket)
     if (!isOurs) return lost(found.state)

@@ -12,7 +12,7 @@ import { unpaidLost } from "../metrics.ts"
 import { facilitatorOf, microUsdOf, microUsdOfAmount } from "../quote.ts"
 import type { CheckedPayment } from "../scheme.ts"
 import { type Claim, jobId, moveClaim, openClaimStore, settlementJob, settlementJobCodec } from "./ClaimStore.ts"
-import { openNewcomers } from "./Newcomers.ts"
+import { openNewPayers } from "./NewPayers.ts"
 import {
   afterSettled,
   afterUnpaid,
@@ -103,7 +103,7 @@ export class Claims extends Context.Service<
       Effect.gen(function* () {
         const store = yield* openClaimStore(options)
         const payers = yield* openPayerStore()
-        const newcomers = yield* openNewcomers(options.credit)
+        const newPayers = yield* openNewPayers(options.credit)
         const publisher = yield* Publisher
         const losses = (yield* Metrics).counter(unpaidLost)
         const decimals = options.decimals ?? new Map<string, number>()
@@ -113,11 +113,11 @@ export class Claims extends Context.Service<
           isAsRead,
           credit: options.credit,
           microUsdOf,
-          giveBack: newcomers.giveBack,
+          giveBack: newPayers.giveBack,
           lost: (microUsd, beyond) =>
             Effect.andThen(
               Effect.sync(() => losses.inc({}, microUsd / 1e6)),
-              beyond > 0 ? newcomers.lost(beyond) : Effect.void
+              beyond > 0 ? newPayers.lost(beyond) : Effect.void
             ),
           write: (claim, step) => moveClaim(store, claim, step, isAsRead)
         })
@@ -129,7 +129,7 @@ export class Claims extends Context.Service<
           claim: yield* takeClaim({
             store,
             payers,
-            newcomers,
+            newPayers,
             credit: options.credit,
             microUsdOf,
             refusedNow: ({ why }, checked) =>
@@ -359,9 +359,9 @@ export const claimOptionsOf = (
   >
 ): ClaimOptions => ({
   credit: {
-    newcomerMax: Number(microUsdOf(section.UnpaidNewcomerUsd)),
+    newPayerMax: Number(microUsdOf(section.UnpaidNewcomerUsd)),
     payerMax: Number(microUsdOf(section.UnpaidPayerMaxUsd)),
-    newcomersMax: Number(microUsdOf(section.UnpaidNewcomersMaxUsd))
+    newPayersMax: Number(microUsdOf(section.UnpaidNewcomersMaxUsd))
   },
   decimals: new Map(section.Networks.map(({ Network, AssetDecimals }) => [Network, AssetDecimals])),
   keptMs: section.KeptHours * 3_600_000

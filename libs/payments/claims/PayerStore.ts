@@ -218,12 +218,12 @@ export const isPlaceNeeded = (place: Place, claim: ClaimRecord | null): boolean 
 
 // A payer absent for this long counts as new again.
 const historyKeptMs = 30 * 86_400_000
-const goneAfterMs = 60_000
+const expiresAfterMs = 60_000
 
 export const timeToLiveMs = (record: PayerRecord): number | undefined => {
   if (record.places.length > 0 || record.denied !== null) return undefined
   const { earned, owed } = creditOf(record)
-  return earned > 0 || owed.microUsd > 0 ? historyKeptMs : goneAfterMs
+  return earned > 0 || owed.microUsd > 0 ? historyKeptMs : expiresAfterMs
 }
 
 export interface PayerName {

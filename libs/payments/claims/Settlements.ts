@@ -43,7 +43,7 @@ export class Settlements extends Context.Service<
     /** Fails only if no settler was asked. */
     readonly request: (request: SettlementRequest) => Effect.Effect<RequestedSettlement, NotCommitted>
     /** The claim's current outcome; from here on the payment is never released. */
-    readonly standing: (claim: Claim) => Effect.Effect<SettlementOutcome, NotCommitted>
+    readonly outcome: (claim: Claim) => Effect.Effect<SettlementOutcome, NotCommitted>
   }
 >()("starling/payments/Settlements") {
   /** `leaseMs`: how long a claim belongs to its holder without a renewal. */
@@ -61,7 +61,7 @@ export class Settlements extends Context.Service<
         }
         return Settlements.of({
           request: (request) => requestIt(parts, request),
-          standing: (claim) => standing(parts, claim)
+          outcome: (claim) => outcomeNow(parts, claim)
         })
       })
     )
@@ -144,7 +144,7 @@ const requestByJob = Effect.fnUntraced(function* (
   // The job may or may not exist: a claim that is SETTLING is requested again, in the end by the sweep.
   yield* Effect.catch(claims.requestSettlement(claim, replyTo), () =>
     Effect.andThen(
-      standing(parts, claim),
+      outcomeNow(parts, claim),
       Effect.forkIn(repeats.withPermitsIfAvailable(1)(keepRequesting(claims, claim, replyTo)), scope)
     )
   )
@@ -158,13 +158,13 @@ const outcomeOf = Effect.fnUntraced(function* (
   const { silenceMs } = parts
   const soon = yield* Effect.timeoutOption(Deferred.await(result), Math.min(silenceMs, waitMs))
   if (Option.isSome(soon)) return soon.value
-  const now = yield* standing(parts, claim)
+  const now = yield* outcomeNow(parts, claim)
   if (now._tag !== "Pending" || waitMs <= silenceMs) return now
-  const later = yield* Effect.timeoutOption(Deferred.await(result), waitMs - silenceMs)
-  return Option.isSome(later) ? later.value : yield* standing(parts, claim)
+  const outcome = yield* Effect.timeoutOption(Deferred.await(result), waitMs - silenceMs)
+  return Option.isSome(outcome) ? outcome.value : yield* outcomeNow(parts, claim)
 })
 
-const standing = Effect.fnUntraced(function* (
+const outcomeNow = Effect.fnUntraced(function* (
   { claims }: Parts,
   claim: Claim
 ): Effect.fn.Return<SettlementOutcome, NotCommitted> {

@@ -194,7 +194,7 @@ export interface Retention {
 }
 
 // A released payment cannot be used after it expires; clocks differ by less than this.
-const clocksApartMs = 600_000
+const clockSkewMs = 600_000
 
 /**
  * How long the bucket keeps a record, in milliseconds, or undefined for as long as it is not moved. A released one
@@ -203,7 +203,7 @@ const clocksApartMs = 600_000
 export const timeToLiveMs = (record: ClaimRecord, retention: Retention, nowMs: number): number | undefined => {
   if (!hasEnded(record.state)) return undefined
   const leftMs = Math.max(0, record.validBeforeMs - nowMs)
-  return leftMs + (record.state === "RELEASED" ? clocksApartMs : retention.keptMs)
+  return leftMs + (record.state === "RELEASED" ? clockSkewMs : retention.keptMs)
 }
 
 export interface SweepTimes {
@@ -291,7 +291,7 @@ export class ExposureReached extends Schema.TaggedError<ExposureReached>()("Expo
 // Most calls end within seconds, and which one is next is unknown.
 const soonSeconds = 1
 
-const goesAway: ReadonlySet<ClaimRefused["why"]> = new Set(["exposure", "unpaid", "newcomers"])
+const isTemporary: ReadonlySet<ClaimRefused["why"]> = new Set(["exposure", "unpaid", "newcomers"])
 
 /**
  * A refused claim as the verifier's answer. A payer whose other calls take up its money is not refused but asked to
@@ -299,7 +299,7 @@ const goesAway: ReadonlySet<ClaimRefused["why"]> = new Set(["exposure", "unpaid"
  */
 export const claimRefusalAnswer = (refused: ClaimRefused): Exclude<VerifyAnswer, { readonly _tag: "Verified" }> => {
   const { retryAfterSeconds = soonSeconds } = refused
-  if (goesAway.has(refused.why)) {
+  if (isTemporary.has(refused.why)) {
     return { _tag: "Unavailable", why: "exposure", retryAfterSeconds, reason: refused.reason }
   }
   const answer = { _tag: "Refused", code: refused.code, reason: refused.reason, payer: refused.payer } as const

@@ -16,11 +16,11 @@ const MicroUsd = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 export interface CreditTerms {
   /** What a payer may have unpaid beyond what it has paid before, and owe. */
-  readonly newcomerMax: number
+  readonly newPayerMax: number
   /** The maximum credit that a payer earns. */
   readonly payerMax: number
   /** What all payers together may have unpaid beyond what each has paid before, and owe. */
-  readonly newcomersMax: number
+  readonly newPayersMax: number
 }
 
 /** An amount that is forgotten within a day. */
@@ -81,16 +81,16 @@ export type CreditVerdict =
  */
 export const judgeCredit = (
   { credit, unpaid, price }: CreditAsked,
-  { newcomerMax }: CreditTerms,
+  { newPayerMax }: CreditTerms,
   nowMs: number
 ): CreditVerdict => {
   const after = beyondCredit(unpaid + price, credit)
   const beyond = after - beyondCredit(unpaid, credit)
   const owed = owedAt(credit.owed, nowMs)
-  if (beyond === 0 || after + owed <= newcomerMax || (unpaid === 0 && owed === 0)) return { _tag: "Given", beyond }
+  if (beyond === 0 || after + owed <= newPayerMax || (unpaid === 0 && owed === 0)) return { _tag: "Given", beyond }
   return {
     _tag: "Refused",
-    retryAfterSeconds: unpaid > 0 ? soonSeconds : forgottenSeconds(credit.owed, newcomerMax - after, nowMs)
+    retryAfterSeconds: unpaid > 0 ? soonSeconds : forgottenSeconds(credit.owed, newPayerMax - after, nowMs)
   }
 }
 
@@ -104,7 +104,7 @@ const forgottenSeconds = ({ microUsd, atMs }: Owed, leaves: number, nowMs: numbe
 }
 
 /** What a process knows about all new payers together. */
-export interface NewcomersKnown {
+export interface NewPayersKnown {
   /** Their unpaid total, as last computed by the sweep. */
   readonly unpaid: number
   readonly owed: Owed
@@ -120,13 +120,13 @@ const shares = 4
  * sums, or one call: four processes at once stay within the bound, but for a call each.
  */
 export const hasRoom = (
-  { unpaid, owed, given }: NewcomersKnown,
+  { unpaid, owed, given }: NewPayersKnown,
   beyond: number,
-  { newcomersMax }: CreditTerms,
+  { newPayersMax }: CreditTerms,
   nowMs: number
 ): boolean => {
   const taken = unpaid + owedAt(owed, nowMs)
-  const left = newcomersMax - taken
+  const left = newPayersMax - taken
   if (given + beyond <= left / shares) return true
   return given === 0 && (beyond <= left || taken === 0)
 }

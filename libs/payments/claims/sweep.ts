@@ -10,7 +10,7 @@ import { Metrics } from "#runtime"
 import { Claims } from "./Claims.ts"
 import { claimBucket } from "./ClaimStore.ts"
 import { unpaidNow } from "../metrics.ts"
-import { Checkpoint, checkpointKey } from "./Newcomers.ts"
+import { Checkpoint, checkpointKey } from "./NewPayers.ts"
 import { isPlaceNeeded, PayerRecord } from "./PayerStore.ts"
 import { ClaimRecord, dueMove, hasEnded, type LiveState, moveOf, type SweepMove, type SweepTimes } from "./claim.ts"
 

@@ -20,7 +20,7 @@ import type { ChainUnavailable } from "../errors.ts"
 import { claimsTaken } from "../metrics.ts"
 import type { CheckedPayment, Funds } from "../scheme.ts"
 import type { Claim, ClaimStore } from "./ClaimStore.ts"
-import type { Newcomers } from "./Newcomers.ts"
+import type { NewPayers } from "./NewPayers.ts"
 import {
   amountNeeded,
   hasSettledLately,
@@ -68,7 +68,7 @@ export type Refusal = ClaimRefused | BusError | ChainUnavailable
 interface Parts {
   readonly store: ClaimStore
   readonly payers: PayerStore
-  readonly newcomers: Newcomers
+  readonly newPayers: NewPayers
   readonly credit: CreditTerms
   readonly microUsdOf: PlaceTerms["microUsdOf"]
   /** From now on, this payer's claim and record are read first. */
@@ -93,7 +93,7 @@ export const takeClaim = Effect.fnUntraced(function* (given: Omit<Parts, "lookin
     },
     (taking, checked, { ticket }) =>
       taking.pipe(
-        Effect.onError(() => Effect.sync(() => parts.newcomers.giveBack(ticket))),
+        Effect.onError(() => Effect.sync(() => parts.newPayers.giveBack(ticket))),
         Effect.tap(({ record }) => count(record.moves === 0 ? "claimed" : "retaken")),
         Effect.tapErrorTag("ClaimRefused", (refusal) =>
           Effect.andThen(count(refusal.why), parts.refusedNow(refusal, checked))
@@ -214,7 +214,7 @@ const reserve = Effect.fnUntraced(function* (
   entry?: PayerEntry,
   known?: Seen
 ): Effect.fn.Return<void, Refusal> {
-  const { payers, newcomers, checked, place } = reserving
+  const { payers, newPayers, checked, place } = reserving
   const seen = yield* findPlace(reserving, entry ?? (yield* payers.read(checked)))
   const before = recordOf(checked, seen)
   const nowMs = yield* Clock.currentTimeMillis
@@ -232,7 +232,7 @@ const reserve = Effect.fnUntraced(function* (
   const forget = reading === undefined ? Effect.void : Fiber.interrupt(reading)
   const undone = () => Effect.andThen(forget, giveBack(reserving))
   const { record: after, revision } = yield* Effect.onError(payers.change(checked, take, seen), undone)
-  newcomers.isWritten(place.ticket, revision)
+  newPayers.isWritten(place.ticket, revision)
   yield* Effect.onError(refuseWithoutPlace(checked, outcome), () => forget)
   if (!needsFunds(after, place, nowMs)) return yield* forget
   const result = reading === undefined ? Effect.succeed(known) : Effect.flatMap(Fiber.join(reading), Effect.fromResult)
@@ -252,10 +252,10 @@ const foresee = (reserving: Reserving, entry: PayerEntry): Effect.Effect<Seen | 
   )
 }
 
-const termsOf = ({ credit, microUsdOf, newcomers, place, isSettledFirst }: Reserving, nowMs: number) =>
+const termsOf = ({ credit, microUsdOf, newPayers, place, isSettledFirst }: Reserving, nowMs: number) =>
   isSettledFirst
     ? null
-    : { credit, microUsdOf, nowMs, hasRoom: (beyond: number) => newcomers.take(place.ticket, beyond, nowMs) }
+    : { credit, microUsdOf, nowMs, hasRoom: (beyond: number) => newPayers.take(place.ticket, beyond, nowMs) }
 
 /** Fails if there would be no place; returns the payer as last read. */
 const findPlace = Effect.fnUntraced(function* (
@@ -304,12 +304,12 @@ const foreseePlace = Effect.fnUntraced(function* (
   reserving: Reserving,
   record: PayerRecord
 ): Effect.fn.Return<PlaceTaken, BusError> {
-  const { newcomers, place } = reserving
+  const { newPayers, place } = reserving
   const nowMs = yield* Clock.currentTimeMillis
   const terms = termsOf(reserving, nowMs)
-  const alone = withPlace(record, place, terms && { ...terms, hasRoom: () => true })
-  if (alone._tag !== "Taken" || alone.beyond === 0) return alone
-  yield* newcomers.look
+  const unbounded = withPlace(record, place, terms && { ...terms, hasRoom: () => true })
+  if (unbounded._tag !== "Taken" || unbounded.beyond === 0) return unbounded
+  yield* newPayers.look
   return withPlace(record, place, terms)
 })
 

@@ -102,7 +102,7 @@ const WrittenNetwork = Schema.Struct({
 })
 interface WrittenNetwork extends Schema.Schema.Type<typeof WrittenNetwork> {}
 
-const WholeNetwork = Schema.Struct({
+const CompleteNetwork = Schema.Struct({
   ...chainFields,
   Asset: required(ChainAddress, tokenWhy.Asset),
   AssetSymbol: required(ShortText, tokenWhy.AssetSymbol),
@@ -197,7 +197,7 @@ const untold = (entry: TokenOfNetwork): ReadonlyArray<Schema.FilterIssue> => {
   return [...missing("AssetName", why), ...version, ...missing("AssetDecimals", why)]
 }
 
-const completed = (entry: WrittenNetwork): typeof WholeNetwork.Encoded => {
+const completed = (entry: WrittenNetwork): typeof CompleteNetwork.Encoded => {
   const known = knownOf(entry)
   const name = entry.AssetName ?? known?.name ?? ""
   return {
@@ -213,7 +213,7 @@ const completed = (entry: WrittenNetwork): typeof WholeNetwork.Encoded => {
 /** One chain and the token accepted on it. */
 export const PaymentNetwork = WrittenNetwork.check(Schema.makeFilter(networkRule)).pipe(
   Schema.decodeTo(
-    WholeNetwork,
+    CompleteNetwork,
     SchemaTransformation.transform({ decode: completed, encode: (entry): WrittenNetwork => entry })
   )
 )

@@ -282,8 +282,8 @@ const madeWithin = Effect.fnUntraced(function* (
   const untilMs = (yield* Clock.currentTimeMillis) + waitMs
   let pauseMs = firstPauseMs
   while (true) {
-    const standing = yield* Effect.result(local.look(checked, named))
-    if (Result.isSuccess(standing) && standing.success._tag === "Settled") return standing.success.transaction
+    const status = yield* Effect.result(local.look(checked, named))
+    if (Result.isSuccess(status) && status.success._tag === "Settled") return status.success.transaction
     const leftMs = untilMs - (yield* Clock.currentTimeMillis)
     if (leftMs <= 0) return null
     yield* Effect.sleep(Math.min(pauseMs, leftMs))

@@ -18,7 +18,7 @@ import {
   type AgentSummary
 } from "#pipeline/contract"
 import { isoTime } from "#base"
-import { agentHolds, holdsConcern, standingOf, unheardOf } from "./holds.ts"
+import { agentHolds, holdsConcern, statusOf, initialAgent } from "./holds.ts"
 import { benchConcern } from "./bench.ts"
 import { decided, type Deciders, type Decision, type Evolvers } from "./concern.ts"
 
@@ -30,12 +30,12 @@ export const agent: ActorDefinition<AgentState | null, AgentCommand, AgentFact> 
   initial: null,
   stateVersion: 1,
   decide: (state, command, context) =>
-    (deciders[command._tag] as Decide)(state ?? unheardOf(context.atMs), command, context),
+    (deciders[command._tag] as Decide)(state ?? initialAgent(context.atMs), command, context),
   evolve: (state, fact, context) => {
-    const known = state ?? unheardOf(context.atMs)
+    const known = state ?? initialAgent(context.atMs)
     return { ...known, ...(evolvers[fact._tag] as Evolve)(known, fact, context), updatedAtMs: context.atMs }
   },
-  toEvents: (state, fact, context) => toEvents(state ?? unheardOf(context.atMs), fact, context)
+  toEvents: (state, fact, context) => toEvents(state ?? initialAgent(context.atMs), fact, context)
 }
 
 // A union member and its decider have the same tag, which the compiler cannot see when each is looked up apart.
@@ -158,7 +158,7 @@ export const agentProjection: Projection<AgentState | null> = {
       ? undefined
       : {
           project: null,
-          state: standingOf(agent),
+          state: statusOf(agent),
           createdAtMs: agent.createdAtMs,
           updatedAtMs: agent.updatedAtMs,
           deadlinesMs: deadlinesOf(agent),

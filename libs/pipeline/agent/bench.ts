@@ -7,14 +7,14 @@
  */
 import { type AgentBench, type AgentCommandOf, type AgentFact, type AgentState, fastFailsMax } from "#pipeline/contract"
 import { type Concern, decided, nothing, refused } from "./concern.ts"
-import { standingOf } from "./holds.ts"
+import { statusOf } from "./holds.ts"
 
 export const benchConcern = {
   commands: {
     FailSmoke: (agent, command) => {
       const isBenching = !isLate(agent, command.occurredAtMs)
-      const isAboutAgentAlone = command.item === null
-      if (isAboutAgentAlone && (!isBenching || (agent.bench !== null && isKnown(agent.bench, command)))) return nothing
+      const isAboutAgentOnly = command.item === null
+      if (isAboutAgentOnly && (!isBenching || (agent.bench !== null && isKnown(agent.bench, command)))) return nothing
       return decided({ ...command, _tag: "SmokeFailed", isBenching })
     },
     FailFast: (agent, { failuresMax, windowMs, reason, occurredAtMs, item }) => {
@@ -45,7 +45,7 @@ export const benchConcern = {
     },
     Restore: (agent, { restoredBy, outageStartedAtMs }, { atMs }) => {
       if (outageStartedAtMs !== null && outageStartedAtMs > atMs) {
-        return refused(standingOf(agent), "the outage has not begun yet")
+        return refused(statusOf(agent), "the outage has not begun yet")
       }
       return decided(...recovered(agent, atMs, "operator"), {
         _tag: "Restored",

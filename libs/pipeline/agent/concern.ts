@@ -7,7 +7,7 @@ import type {
   AgentFact,
   AgentFactOf,
   AgentFactTag,
-  AgentStanding,
+  AgentStatus,
   AgentState
 } from "#pipeline/contract"
 
@@ -39,4 +39,4 @@ export const decided = (...facts: ReadonlyArray<AgentFact>): Decision => Result.
 /** The decision on a late or repeated command: it changes nothing. */
 export const nothing: Decision = decided()
 
-export const refused = (state: AgentStanding, reason: string): Decision => Result.fail(new Refusal({ state, reason }))
+export const refused = (state: AgentStatus, reason: string): Decision => Result.fail(new Refusal({ state, reason }))

@@ -6,7 +6,7 @@
  * that hit a quota reports it. The advice to spend banked quota is issued once per optimal window, followed by a
  * cooldown.
  */
-import type { AgentPause, AgentStanding, AgentState } from "#pipeline/contract"
+import type { AgentPause, AgentStatus, AgentState } from "#pipeline/contract"
 import { type Hold, isoTime } from "#base"
 import { type Concern, decided, nothing, refused } from "./concern.ts"
 
@@ -14,7 +14,7 @@ export const holdsConcern = {
   commands: {
     Pause: (agent, { reason, pausedBy, expiresAtMs }, { atMs }) => {
       if (expiresAtMs !== null && expiresAtMs <= atMs) {
-        return refused(standingOf(agent), "the pause would be over before it began")
+        return refused(statusOf(agent), "the pause would be over before it began")
       }
       const { pause } = agent
       const paused = { _tag: "Paused", reason, pausedBy, expiresAtMs } as const
@@ -56,7 +56,7 @@ export const holdsConcern = {
 } satisfies Concern
 
 /** The state of an agent that nothing has happened to. */
-export const unheardOf = (atMs: number): AgentState => ({
+export const initialAgent = (atMs: number): AgentState => ({
   createdAtMs: atMs,
   updatedAtMs: atMs,
   pause: null,
@@ -98,13 +98,13 @@ export const agentHolds = ({ pause, bench, quota }: Held, nowMs: number): Readon
 const standings = { manual: "Paused", bench: "Benched", quota: "QuotaExhausted", budget: undefined } as const
 
 /** The agent's first hold; undefined if it takes work. */
-export const agentHold = (agent: Held | null, nowMs: number): Exclude<AgentStanding, "Available"> | undefined => {
+export const agentHold = (agent: Held | null, nowMs: number): Exclude<AgentStatus, "Available"> | undefined => {
   const [first] = agent === null ? [] : agentHolds(agent, nowMs)
   return first === undefined ? undefined : standings[first.cause]
 }
 
 /** The standing as last reported, ignoring expiry. */
-export const standingOf = ({ pause, bench, quota }: AgentState): AgentStanding => {
+export const statusOf = ({ pause, bench, quota }: AgentState): AgentStatus => {
   if (pause !== null) return "Paused"
   if (bench !== null) return "Benched"
   return quota === null ? "Available" : "QuotaExhausted"

@@ -106,7 +106,7 @@ export interface AgentState extends Schema.Schema.Type<typeof AgentState> {}
 
 /** The standing that the views show; of several, the first. */
 export const agentStandings = ["Paused", "Benched", "QuotaExhausted", "Available"] as const
-export type AgentStanding = (typeof agentStandings)[number]
+export type AgentStatus = (typeof agentStandings)[number]
 
 /** The fields that views show of an agent beside its standing and times. */
 export const AgentSummary = Schema.Struct({

@@ -12,7 +12,7 @@ export {
   agentOfId,
   AgentPause,
   agentReasonCharactersMax,
-  type AgentStanding,
+  type AgentStatus,
   AgentState,
   AgentSummary,
   ConcernedItem,
@@ -23,7 +23,7 @@ export {
   QueueState
 } from "./agent.ts"
 export { CommandAnswer, commandEntities, type CommandEntity, CommandRequest, decodeCommand } from "./commands.ts"
-export { contractDocuments, wholeEventSchema } from "./documents/async-api.ts"
+export { contractDocuments, eventSchema } from "./documents/async-api.ts"
 export {
   HeldAnswer,
   HeldQuestion,
@@ -49,7 +49,7 @@ export {
   ProjectSummary,
   spendCursorKey,
   SpendEntry,
-  spendHoursWhole,
+  hourlySpendHours,
   spendKey,
   spendMicroUsdMax,
   spentMicroUsd,

@@ -190,7 +190,7 @@ export type ProjectFact = typeof ProjectFact.Type
 export type ProjectFactTag = ProjectFact["_tag"]
 export type ProjectFactOf<Tag extends ProjectFactTag> = Extract<ProjectFact, { readonly _tag: Tag }>
 
-export const spendHoursWhole = 720
+export const hourlySpendHours = 720
 const hourMs = 3_600_000
 
 /** The hour of an instant, counted from the epoch. */
@@ -226,7 +226,7 @@ export const spentMicroUsd = (hours: Iterable<readonly [hour: number, microUsd: 
   const present = hourOf(nowMs)
   let sum = 0
   for (const [hour, microUsd] of hours) {
-    if (hour <= present && hour >= present - spendHoursWhole) sum = Math.min(sum + microUsd, Number.MAX_SAFE_INTEGER)
+    if (hour <= present && hour >= present - hourlySpendHours) sum = Math.min(sum + microUsd, Number.MAX_SAFE_INTEGER)
   }
   return sum
 }

@@ -20,11 +20,11 @@ export const budgetConcern = {
     }
   },
   evolve: {
-    BudgetWarned: (_project, { spendMicroUsd, epoch }) => stands("warning", spendMicroUsd, epoch),
-    BudgetExceeded: (_project, { spendMicroUsd, epoch }) => stands("exceeded", spendMicroUsd, epoch),
-    BudgetEased: (_project, { spendMicroUsd, epoch }) => stands("warning", spendMicroUsd, epoch),
-    BudgetRecovered: (_project, { spendMicroUsd }) => stands("normal", spendMicroUsd, null),
-    BudgetRemoved: ({ budget }) => stands("normal", budget.spendMicroUsd, null)
+    BudgetWarned: (_project, { spendMicroUsd, epoch }) => bandState("warning", spendMicroUsd, epoch),
+    BudgetExceeded: (_project, { spendMicroUsd, epoch }) => bandState("exceeded", spendMicroUsd, epoch),
+    BudgetEased: (_project, { spendMicroUsd, epoch }) => bandState("warning", spendMicroUsd, epoch),
+    BudgetRecovered: (_project, { spendMicroUsd }) => bandState("normal", spendMicroUsd, null),
+    BudgetRemoved: ({ budget }) => bandState("normal", budget.spendMicroUsd, null)
   }
 } satisfies Concern
 
@@ -117,7 +117,7 @@ export const budgetRemoved = (project: ProjectState): ReadonlyArray<ProjectFact>
   ...releasedByBudget(project, "the project has no budget any more")
 ]
 
-const stands = (band: BudgetBand, spendMicroUsd: number, toldEpoch: string | null) => ({
+const bandState = (band: BudgetBand, spendMicroUsd: number, toldEpoch: string | null) => ({
   budget: { band, spendMicroUsd, toldEpoch }
 })
 

@@ -35,18 +35,18 @@ import { holdEvent, holdsConcern, isQueuePaused } from "./holds.ts"
 export const staleBasesConcern = {
   commands: {
     ReportStaleBase: ({ staleBases }, command) =>
-      toldBy(staleBases, command.epoch).includes(keyOf(command))
+      reportedBy(staleBases, command.epoch).includes(keyOf(command))
         ? nothing
         : decided({ ...command, _tag: "StaleBaseFound" })
   },
   evolve: {
     StaleBaseFound: ({ staleBases }, fact) => {
-      const told = [...toldBy(staleBases, fact.epoch), keyOf(fact)].slice(-staleBasesMax)
+      const keys = [...reportedBy(staleBases, fact.epoch), keyOf(fact)].slice(-staleBasesMax)
       return {
         staleBases: {
           epoch: fact.epoch,
-          told,
-          others: withinRoom(othersThan(staleBases, fact.epoch), staleBasesMax - told.length)
+          told: keys,
+          others: withinRoom(othersThan(staleBases, fact.epoch), staleBasesMax - keys.length)
         }
       }
     }
@@ -59,7 +59,7 @@ type Others = NonNullable<StaleBases["others"]>
 
 const keyOf = ({ pullRequestNumber, headSha }: Found) => `${pullRequestNumber}:${headSha}`
 
-const toldBy = ({ epoch, told, others = [] }: StaleBases, process: string): ReadonlyArray<string> =>
+const reportedBy = ({ epoch, told, others = [] }: StaleBases, process: string): ReadonlyArray<string> =>
   epoch === process ? told : (others.find((other) => other.epoch === process)?.told ?? [])
 
 /** The heads that other processes reported; the process that reported last comes first. */

@@ -27,7 +27,7 @@ export const linked = (release: ReleaseState, workItemId: string): ReadonlyArray
     ? release.items
     : [...release.items, { workItemId, outcome: "open" }]
 
-export const stood = (release: ReleaseState, workItemId: string, outcome: Outcome): ReadonlyArray<ReleaseItem> =>
+export const withOutcome = (release: ReleaseState, workItemId: string, outcome: Outcome): ReadonlyArray<ReleaseItem> =>
   release.items.map((item) => (item.workItemId === workItemId ? { workItemId, outcome } : item))
 
 /** The item ended, but not well. */

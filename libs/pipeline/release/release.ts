@@ -25,7 +25,7 @@ import {
   type ReleaseSummary,
   syncConflictsMax
 } from "#pipeline/contract"
-import { countsOf, findItem, hasLost, isLost, linked, stood, toEvents } from "./events.ts"
+import { countsOf, findItem, hasLost, isLost, linked, withOutcome, toEvents } from "./events.ts"
 
 const decide: ActorDefinition<ReleaseState | null, ReleaseCommand, ReleaseFact>["decide"] = (
   release,
@@ -83,8 +83,8 @@ const itemDeciders = {
     if (item === undefined || item.outcome === outcome) return nothing
     const isClosed = release.state === "closed" || release.state === "in_review"
     const isNewlyLost = isClosed && isLost(outcome) && !isLost(item.outcome)
-    const stood = { _tag: "WorkItemStood", workItemId, outcome } as const
-    return isNewlyLost ? decided(stood, failedWorkItemsFound) : decided(stood)
+    const ended = { _tag: "WorkItemStood", workItemId, outcome } as const
+    return isNewlyLost ? decided(ended, failedWorkItemsFound) : decided(ended)
   },
   ReturnWorkItem: (release, { workItemId }) => {
     const item = findItem(release, workItemId)
@@ -193,7 +193,7 @@ const ended = (state: ReleaseStateName, { atMs }: DecisionContext) => ({ state, 
 
 const evolvers: Evolvers = {
   WorkItemAdded: (release, { workItemId }) => ({ items: linked(release, workItemId) }),
-  WorkItemStood: (release, { workItemId, outcome }) => ({ items: stood(release, workItemId, outcome) }),
+  WorkItemStood: (release, { workItemId, outcome }) => ({ items: withOutcome(release, workItemId, outcome) }),
   Closed: () => ({ state: "closed" }),
   FailedWorkItemsFound: () => ({}),
   DeepAuditBegan: (_release, { auditId, maxIterations }) => ({

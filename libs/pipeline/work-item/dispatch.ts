@@ -9,7 +9,7 @@
 import { isoTime } from "#base"
 import type { WorkItemDeferral, WorkItemDispatch, WorkItemState } from "#pipeline/contract"
 import { type Concern, decided, itemEvent, nothing, refused, silent } from "./concern.ts"
-import { activeState, isReady, iterationOf, phaseOf, readyState, standing } from "./states.ts"
+import { activeState, isReady, iterationOf, phaseOf, readyState, undispatched } from "./states.ts"
 
 export const dispatching = {
   commands: {
@@ -54,7 +54,7 @@ export const dispatching = {
     Progressed: (item, _fact, { atMs }) =>
       item.dispatch === null ? {} : { dispatch: { ...item.dispatch, lastProgressAtMs: atMs } },
     Deferred: (item, { deferral, resumeState }) => ({
-      ...standing(resumeState),
+      ...undispatched(resumeState),
       phase: phaseOf(item),
       notBeforeMs: deferral.suggestedRetryAtMs
     })
@@ -63,21 +63,21 @@ export const dispatching = {
     Dispatched: (item, { dispatch, auditors, from }, context) => {
       const { phase, iteration } = dispatch
       const of = { workItemId: context.id, iteration }
-      const tell = (event: string, details: Readonly<Record<string, unknown>> | null = null) =>
+      const emit = (event: string, details: Readonly<Record<string, unknown>> | null = null) =>
         itemEvent(item, context, { event, details })
-      const started = () => tell("iteration.started", { ...of, phase, dispatchedAt: isoTime(dispatch.atMs) })
+      const started = () => emit("iteration.started", { ...of, phase, dispatchedAt: isoTime(dispatch.atMs) })
       switch (phase) {
         case "work":
-          return [tell("work_item.working"), started()]
+          return [emit("work_item.working"), started()]
         case "rework":
           // The blocking audit already made the event; it is repeated only if the item has left that state since.
-          return from === "Reworking" ? [started()] : [tell("work_item.reworking"), started()]
+          return from === "Reworking" ? [started()] : [emit("work_item.reworking"), started()]
         case "audit":
-          return [tell("work_item.auditing"), tell("audit.started", { ...of, auditorsScheduled: auditors })]
+          return [emit("work_item.auditing"), emit("audit.started", { ...of, auditorsScheduled: auditors })]
         case "merge":
-          return [tell("work_item.merging"), tell("merge.started", branches(item, context.id))]
+          return [emit("work_item.merging"), emit("merge.started", branches(item, context.id))]
         case "upstream":
-          return [tell("work_item.upstream_pushing")]
+          return [emit("work_item.upstream_pushing")]
         default:
           return []
       }

@@ -14,7 +14,7 @@ import {
   type WorkItemState
 } from "#pipeline/contract"
 import { type Concern, decided, itemEvent, refused, silent } from "./concern.ts"
-import { readyFor, standing } from "./states.ts"
+import { readyFor, undispatched } from "./states.ts"
 
 export const failures = {
   commands: {
@@ -41,7 +41,7 @@ export const failures = {
   evolve: {
     AuthFailed: () => ({}),
     Failed: (item, { error, failureKind, agent }, { atMs }) => ({
-      ...standing("Failed"),
+      ...undispatched("Failed"),
       endedAtMs: atMs,
       lastError: error,
       failureKind,

@@ -7,7 +7,7 @@ import { Result } from "effect"
 import { type DecisionContext, Refusal } from "#actors/definition"
 import { workBranchOf, type WorkItemCommandOf, type WorkItemFactOf, type WorkItemState } from "#pipeline/contract"
 import { type Concern, decided, type Decision, itemEvent, refused, silent } from "./concern.ts"
-import { isEnded, isParked, readyFor, standing } from "./states.ts"
+import { isEnded, isParked, readyFor, undispatched } from "./states.ts"
 
 export const lifetime = {
   commands: {
@@ -27,7 +27,7 @@ export const lifetime = {
     Retired: () => ({}),
     // Its questions no longer need an answer; the phase is kept for resuming.
     Cancelled: (_item, _fact, { atMs }) => ({
-      ...standing("Cancelled"),
+      ...undispatched("Cancelled"),
       endedAtMs: atMs,
       openQuestions: [],
       notBeforeMs: null,

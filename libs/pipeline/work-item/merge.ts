@@ -18,7 +18,7 @@ import {
 import { type Concern, decided, type Decision, itemEvent, nothing, refused, silent } from "./concern.ts"
 import { branches } from "./dispatch.ts"
 import { failing } from "./failures.ts"
-import { agentOf, isEnded, isParked, iterationOf, readyFor, standing, transitions } from "./states.ts"
+import { agentOf, isEnded, isParked, iterationOf, readyFor, undispatched, transitions } from "./states.ts"
 import { backoffMs } from "./waits.ts"
 
 export const merge = {
@@ -86,7 +86,7 @@ export const conflicts = {
         return refused(item, `pull request ${pullRequestNumber} is not the item's`)
       }
       if (pullRequest.mergedSha !== null) return refused(item, `pull request ${pullRequestNumber} is merged`)
-      if (isTold(item, headSha)) return nothing
+      if (isKnownStale(item, headSha)) return nothing
       if (isInTheWay(item)) return decided({ _tag: "StaleHeadNoted", pullRequestNumber, headSha })
       // An item that ended well does not fail because of its pull request.
       if (isEnded(state) && !attemptsLeft(item)) return refused(item, "no attempt at conflict rework is left")
@@ -124,12 +124,12 @@ export const conflicts = {
     // The item stays in conflict rework until a runner merges or pushes again.
     ConflictResolved: (item, { headSha = null }) => ({
       ...(item.interruptedPhase == null
-        ? { ...standing("ConflictRework"), phase: item.pullRequest === null ? "merge" : "upstream" }
+        ? { ...undispatched("ConflictRework"), phase: item.pullRequest === null ? "merge" : "upstream" }
         : readyFor(item.interruptedPhase)),
       ...movedTo(item, headSha)
     }),
     ConflictResolutionFailed: (_item, { reason }, { atMs }) => ({
-      ...standing("MergeConflictResolutionFailed"),
+      ...undispatched("MergeConflictResolutionFailed"),
       phase: "conflict-rework",
       endedAtMs: atMs,
       lastError: reason
@@ -215,8 +215,8 @@ const ofItsOwn = ({ staleHeads, pullRequest }: WorkItemState) =>
   staleHeads?.pullRequestNumber === pullRequest?.number ? staleHeads : undefined
 
 /** The head is known to be stale, whether it was acted on or still waits. */
-const isTold = (item: WorkItemState, headSha: string): boolean =>
-  ofItsOwn(item)?.told.some((told) => isSame(told, headSha)) === true
+const isKnownStale = (item: WorkItemState, headSha: string): boolean =>
+  ofItsOwn(item)?.told.some((known) => isSame(known, headSha)) === true
 
 /** The head that waits until the item is free. */
 const awaited = (item: WorkItemState): string | undefined => {
@@ -243,7 +243,7 @@ const dueHead = (item: WorkItemState, mayAct: boolean): string | undefined => {
 const withHead = (item: WorkItemState, headSha: string, isAwaited: boolean): StaleHeads => {
   const { pullRequest } = item
   if (pullRequest === null) return {}
-  const others = (ofItsOwn(item)?.told ?? []).filter((told) => !isSame(told, headSha))
+  const others = (ofItsOwn(item)?.told ?? []).filter((known) => !isSame(known, headSha))
   const told = [headSha, ...others].slice(0, staleHeadsMax)
   return { staleHeads: { pullRequestNumber: pullRequest.number, told, isAwaited } }
 }
@@ -271,4 +271,4 @@ const forgotten = (
 
 /** Whether forgetting it changes anything. */
 const isRemembered = (item: WorkItemState, headSha: string | null): boolean =>
-  headSha === null ? awaited(item) !== undefined : isTold(item, headSha)
+  headSha === null ? awaited(item) !== undefined : isKnownStale(item, headSha)

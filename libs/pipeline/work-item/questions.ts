@@ -16,7 +16,7 @@ import {
   type WorkItemState
 } from "#pipeline/contract"
 import { type Concern, decided, type Decision, itemEvent, nothing, refused } from "./concern.ts"
-import { phaseOf, readyFor, standing } from "./states.ts"
+import { phaseOf, readyFor, undispatched } from "./states.ts"
 
 export const questions = {
   commands: {
@@ -51,7 +51,7 @@ export const questions = {
           )
   },
   evolve: {
-    OperatorInputNeeded: (item) => ({ ...standing("NeedsOperatorInput"), phase: phaseOf(item) }),
+    OperatorInputNeeded: (item) => ({ ...undispatched("NeedsOperatorInput"), phase: phaseOf(item) }),
     QuestionAsked: (item, { questionId, questionText }, { atMs }) => ({
       openQuestions: [...item.openQuestions, { questionId, questionText, askedAtMs: atMs }],
       questionIds: [...item.questionIds, questionId]

@@ -5,7 +5,7 @@
  */
 import type { WorkItemFactOf, WorkItemState } from "#pipeline/contract"
 import { type Concern, decided, type Decision, itemEvent, nothing, silent } from "./concern.ts"
-import { phaseOf, readyFor, readyState, standing } from "./states.ts"
+import { phaseOf, readyFor, readyState, undispatched } from "./states.ts"
 
 export const recovery = {
   commands: {
@@ -23,7 +23,7 @@ export const recovery = {
   },
   evolve: {
     Recovered: (item, { toState, recoveryAttempt, reason }, { atMs }) => ({
-      ...standing(toState),
+      ...undispatched(toState),
       phase: phaseOf(item),
       recoveryAttempts: recoveryAttempt,
       lastError: reason,
@@ -32,7 +32,9 @@ export const recovery = {
     Preempted: (item) => {
       const phase = phaseOf(item)
       const isNumbered = phase === "work" || phase === "rework" || phase === "audit"
-      return isNumbered ? { ...standing("Queued"), phase, run: item.run + 1, auditedIterations: 0 } : readyFor(phase)
+      return isNumbered
+        ? { ...undispatched("Queued"), phase, run: item.run + 1, auditedIterations: 0 }
+        : readyFor(phase)
     }
   },
   events: {

@@ -71,7 +71,7 @@ export const iterationOf = (item: WorkItemState, phase: WorkItemPhase | null): n
 export const readyFor = (phase: WorkItemPhase) => ({ state: readyState[phase], phase, dispatch: null })
 
 /** The item without a runner, in a state that keeps the phase. */
-export const standing = (state: WorkItemStateName) => ({ state, dispatch: null })
+export const undispatched = (state: WorkItemStateName) => ({ state, dispatch: null })
 
 /** The phase in progress, otherwise the kept one. */
 export const phaseOf = (item: WorkItemState): WorkItemPhase => item.dispatch?.phase ?? item.phase ?? "work"

@@ -10,7 +10,7 @@ import type { FailureKind, RetryBackoff, WorkItemPhase, WorkItemState } from "#p
 import { isoTime } from "#base"
 import { type Concern, decided, fleetEvent, itemEvent, nothing, refused, silent } from "./concern.ts"
 import { failing } from "./failures.ts"
-import { agentOf, isReady, phaseOf, readyFor, standing } from "./states.ts"
+import { agentOf, isReady, phaseOf, readyFor, undispatched } from "./states.ts"
 
 export const waits = {
   commands: {
@@ -73,16 +73,16 @@ export const waits = {
     }
   },
   evolve: {
-    WaitingForAgent: () => standing("WaitingForAgentResume"),
+    WaitingForAgent: () => undispatched("WaitingForAgentResume"),
     AgentResumed: (item) => readyFor(phaseOf(item)),
     WaitingForRetry: (_item, { phase, reason, nextRetryAtMs }) => ({
-      ...standing("WaitingForTransientRetry"),
+      ...undispatched("WaitingForTransientRetry"),
       phase,
       lastError: reason,
       retryAtMs: nextRetryAtMs
     }),
     WaitingForQuota: (_item, { phase, reason, resetAtMs }) => ({
-      ...standing("WaitingForQuotaReset"),
+      ...undispatched("WaitingForQuotaReset"),
       phase,
       lastError: reason,
       quotaResetAtMs: resetAtMs

@@ -14,7 +14,7 @@ import { findingSeverities, type WorkItemDispatch, type WorkItemFact, type WorkI
 import { type Concern, decided, type Decision, itemEvent, nothing, refused } from "./concern.ts"
 import { movedTo } from "./merge.ts"
 import { escalation, failing } from "./failures.ts"
-import { readyFor, standing } from "./states.ts"
+import { readyFor, undispatched } from "./states.ts"
 
 export const work = {
   reports: {
@@ -58,11 +58,11 @@ export const work = {
     IterationCompleted: (item, fact) => committed(item, fact),
     WorkCompleted: (item, { commitSha }) => ({ ...readyFor("audit"), ...committed(item, { commitSha }) }),
     EndedWithoutAction: (_item, _fact, { atMs }) => ({
-      ...standing("NoActionRequired"),
+      ...undispatched("NoActionRequired"),
       phase: null,
       endedAtMs: atMs
     }),
-    Completed: (_item, _fact, { atMs }) => ({ ...standing("Done"), phase: null, endedAtMs: atMs, lastError: null }),
+    Completed: (_item, _fact, { atMs }) => ({ ...undispatched("Done"), phase: null, endedAtMs: atMs, lastError: null }),
     FollowUpAsked: (_item, { followupWorkItemId }) => ({ followupWorkItemId }),
     RecheckCompleted: (_item, { iteration }) => ({ recheckedIteration: iteration })
   },
@@ -120,7 +120,7 @@ export const audit = {
     AuditPassed: () => readyFor("merge"),
     ReworkBegan: () => readyFor("rework"),
     AuditFailed: (_item, _fact, { atMs }) => ({
-      ...standing("AuditFailed"),
+      ...undispatched("AuditFailed"),
       endedAtMs: atMs,
       lastError: "the audit did not converge within its iterations"
     })

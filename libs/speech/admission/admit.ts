@@ -111,12 +111,12 @@ export const admit = (load: Load, asker: Asker, limits: AdmissionLimits): Admiss
     retryAfterSeconds: retryAfter(load, asker, limits)
   }
   if (asker.isPromised) return asker.waitedMs > promisedMsMax(limits) ? refuse : { _tag: "Wait" }
-  const withinMs = heardWithinMs(load, limits)
+  const withinMs = firstAudioWithinMs(load, limits)
   const beginsInMs = asker.waitedMs + queueMs(load, asker, limits)
   if (asker.ahead >= limits.waitingMax || beginsInMs > hopeless * withinMs) return refuse
   if (asker.waitedMs < decideByMs(load, limits)) return { _tag: "Wait" }
-  const isHeardInTime = beginsInMs + slowest * load.firstMs <= withinMs
-  return isQueueMoving(load, limits) && isHeardInTime ? { _tag: "Promise" } : refuse
+  const isFirstAudioInTime = beginsInMs + slowest * load.firstMs <= withinMs
+  return isQueueMoving(load, limits) && isFirstAudioInTime ? { _tag: "Promise" } : refuse
 }
 
 const blockingReason = (load: Load, limits: AdmissionLimits): RefusalReason | undefined => {
@@ -145,17 +145,17 @@ const isQueueMoving = (load: Load, limits: AdmissionLimits) => {
 const isInTime = (load: Load, { isPromised, waitedMs }: Asker, limits: AdmissionLimits) => {
   const { aloneMs, awaiting, firstEveryMs, lateMs } = load
   if (awaiting === 0 || isPromised || limits.beginWithinMs === 0) return true
-  return lateMs + waitedMs + aloneMs + turnsPerAwaiting * awaiting * firstEveryMs <= heardWithinMs(load, limits)
+  return lateMs + waitedMs + aloneMs + turnsPerAwaiting * awaiting * firstEveryMs <= firstAudioWithinMs(load, limits)
 }
 
 const promisedMsMax = ({ beginWithinMs }: AdmissionLimits) => Math.max(patienceMsMin, patience * beginWithinMs)
 
-const heardWithinMs = ({ aloneMs }: Load, { beginWithinMs }: AdmissionLimits) =>
+const firstAudioWithinMs = ({ aloneMs }: Load, { beginWithinMs }: AdmissionLimits) =>
   beginWithinMs === 0 ? 0 : Math.max(beginWithinMs, Math.min(aloneWithinMsMax, timesAlone * aloneMs))
 
 /** At least half of the time, however long first audio takes just now: the next one may be faster. */
 const decideByMs = (load: Load, limits: AdmissionLimits) => {
-  const withinMs = heardWithinMs(load, limits)
+  const withinMs = firstAudioWithinMs(load, limits)
   return Math.min(limits.decideWithinMs, Math.max(withinMs / 2, withinMs - slowest * load.firstMs))
 }
 

@@ -58,7 +58,7 @@ export const measure = (time: RecentTime, tookMs: number, nowMs: number) => {
   time.measuredAtMs = nowMs
 }
 
-interface Heard {
+interface FirstAudio {
   readonly tookMs: number
   /** Nobody else awaited first audio when it started. */
   readonly wasAlone: boolean
@@ -66,7 +66,7 @@ interface Heard {
   readonly isCrowd: boolean
 }
 
-export const measureHeard = (pace: EnginePace, { isCrowd, tookMs, wasAlone }: Heard, nowMs: number) => {
+export const measureFirstAudio = (pace: EnginePace, { isCrowd, tookMs, wasAlone }: FirstAudio, nowMs: number) => {
   const { aloneMs, every } = pace
   if (isCrowd) {
     every.count += 1

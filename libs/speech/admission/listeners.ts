@@ -17,7 +17,7 @@ import {
   isSaturated,
   type EnginePace,
   measure,
-  measureHeard,
+  measureFirstAudio,
   passTime,
   realTimeFactor,
   recentMs
@@ -36,7 +36,7 @@ export interface Listener {
    * playing.
    */
   readonly mayBegin: (nowMs: number, hasAll?: boolean) => boolean
-  readonly isHeard: () => boolean
+  readonly hasAudio: () => boolean
   readonly leave: (nowMs: number) => void
 }
 
@@ -111,7 +111,7 @@ const enter = (engine: Engine, entry: Entry): Listener => {
     const isEnough = hasAll || !buffer.plays || buffer.gotMs >= beginsWithMs(pace, buffer, nowMs)
     if (!isEnough || buffer.firstAtMs === undefined) return isEnough
     const isCrowd = awaitingOf(engine).length > 1
-    measureHeard(pace, { tookMs: nowMs - buffer.enteredAtMs, wasAlone: others === 0, isCrowd }, nowMs)
+    measureFirstAudio(pace, { tookMs: nowMs - buffer.enteredAtMs, wasAlone: others === 0, isCrowd }, nowMs)
     buffer.startedAtMs = nowMs
     return true
   }
@@ -140,7 +140,7 @@ const enter = (engine: Engine, entry: Entry): Listener => {
     rests: (nowMs) => waits(undefined, nowMs),
     bufferedMs: (nowMs) => bufferedMs(buffer, nowMs),
     mayBegin: (nowMs, hasAll) => !buffer.plays || begins(nowMs, hasAll),
-    isHeard: () => !isAwaitingFirst(buffer),
+    hasAudio: () => !isAwaitingFirst(buffer),
     leave: (nowMs) => {
       if (!present.has(buffer)) return
       waits(undefined, nowMs)

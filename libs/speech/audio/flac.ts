@@ -116,7 +116,7 @@ const writeHeader = (bits: Bits, rateHz: number) => {
 }
 
 const rateCodes: Readonly<Record<number, number>> = { 8_000: 4, 16_000: 5, 22_050: 6, 24_000: 7, 44_100: 9, 48_000: 10 }
-const wholeBlock = 3
+const fullBlock = 3
 const sizeAtEnd = 7
 
 interface Place {
@@ -126,15 +126,15 @@ interface Place {
 
 const writeFrame = (bits: Bits, block: Int16Array, { rateHz, number }: Place) => {
   const from = bits.length()
-  const isWhole = block.length === blockSamples
+  const isFull = block.length === blockSamples
   // 14 bits of sync, and blocks of a fixed size.
   bits.put(0xfff8, 16)
-  bits.put(isWhole ? wholeBlock : sizeAtEnd, 4)
+  bits.put(isFull ? fullBlock : sizeAtEnd, 4)
   bits.put(rateCodes[rateHz] ?? 0, 4)
   // Mono, 16 bits a sample.
   bits.put(0x08, 8)
   writeNumber(bits, number)
-  if (!isWhole) bits.put(block.length - 1, 16)
+  if (!isFull) bits.put(block.length - 1, 16)
   bits.put(checksum8(bits.since(from)), 8)
   writeBlock(bits, block)
   bits.align()

@@ -106,7 +106,7 @@ const recordingsReading = defineGauge({
 export const intakeMetrics = [recordingsRead, recordingsReading]
 
 // If the decoded share of the announced length is below this, the file's end is missing.
-const wholeShareMin = 0.9
+const completeShareMin = 0.9
 const missingSecondsMin = 0.5
 
 /**
@@ -126,7 +126,7 @@ export const readDecoded = (run: ContainedRun, name: string): Recording | Record
     if (samples.length === 0) return unusable("not_audio", "it holds no audio that can be decoded here")
     if (run.exitCode !== 0) return unusable("damaged", "it stops being audio in the middle")
     const announced = announcedSeconds(run.stderr)
-    if (announced !== null && seconds < announced * wholeShareMin && announced - seconds > missingSecondsMin) {
+    if (announced !== null && seconds < announced * completeShareMin && announced - seconds > missingSecondsMin) {
       return unusable("damaged", `it announces ${announced.toFixed(1)} seconds and has ${seconds.toFixed(1)}`)
     }
   }

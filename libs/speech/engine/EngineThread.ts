@@ -57,7 +57,7 @@ interface State {
   /** Shared with the thread: the number of the cancelled job. */
   readonly cancelled: Int32Array
   readonly ready: Deferred.Deferred<void, EngineMissing | EngineFailed>
-  readonly gone: Deferred.Deferred<void>
+  readonly exited: Deferred.Deferred<void>
   isAlive: boolean
   current: Current | undefined
   jobs: number
@@ -92,7 +92,7 @@ const launch = (options: ThreadOptions): State => {
     worker,
     cancelled,
     ready: Deferred.makeUnsafe(),
-    gone: Deferred.makeUnsafe(),
+    exited: Deferred.makeUnsafe(),
     isAlive: true,
     current: undefined,
     jobs: 0
@@ -104,7 +104,7 @@ const launch = (options: ThreadOptions): State => {
     die(state, error instanceof Error ? error.message : String(error))
   })
   worker.on("exit", (code) => {
-    Deferred.doneUnsafe(state.gone, Effect.void)
+    Deferred.doneUnsafe(state.exited, Effect.void)
     die(state, `the thread ended with code ${code}`)
   })
   return state
@@ -150,7 +150,7 @@ const begin = (state: State, job: EngineJob, onFrame: (frame: EngineFrame) => vo
  */
 const stop = (state: State) =>
   Effect.suspend(() => {
-    const { cancelled, current, gone, isAlive, worker } = state
+    const { cancelled, current, exited, isAlive, worker } = state
     if (isAlive) {
       Atomics.store(cancelled, 0, current?.number ?? warmUpNumber)
       worker.postMessage("end" satisfies ToThread, [])
@@ -158,7 +158,7 @@ const stop = (state: State) =>
     die(state, "stopped")
     // Until it has ended the process waits for it: an exit during its clean-up would abort the process.
     return Effect.ensuring(
-      Effect.asVoid(Effect.timeoutOption(Deferred.await(gone), stopMsMax)),
+      Effect.asVoid(Effect.timeoutOption(Deferred.await(exited), stopMsMax)),
       Effect.sync(() => worker.unref())
     )
   })

@@ -7,7 +7,7 @@ const vowels = new Set("iyɨʉɯuɪʏʊeøɘɵɤoəɚɛœɜɝɞʌɔæɐaɶɑɒ�
 const consonants = new Set("pbtdʈɖcɟkɡqɢʔmɱnɳɲŋɴʙrʀⱱɾɽɸβfvθðszʃʒʂʐçʝxɣχʁħʕhɦɬɮʋɹɻjɰlɭʎʟʍwɥʜʢʡɕʑɺɧʘǀǃǂǁɓɗʄɠʛɫ")
 /** Nasal, syllabic, palatal, aspirated, rounded: the changes of a sound that some engine makes. */
 const modifiers = new Set("\u0303\u0329ʲʰʷ")
-const unheard = /^[\u0300-\u0302\u0304-\u0328\u032a-\u036fˠˤˀʱⁿˡᵊ˔˕˖˗˥˦˧˨˩↓↑↗↘ꜛꜜʼ]$/u
+const ignoredMark = /^[\u0300-\u0302\u0304-\u0328\u032a-\u036fˠˤˀʱⁿˡᵊ˔˕˖˗˥˦˧˨˩↓↑↗↘ꜛꜜʼ]$/u
 const breaks = new Set(".|‖‿-")
 const otherSpellings: Readonly<Record<string, string>> = {
   g: "ɡ",
@@ -63,7 +63,7 @@ const extended = (before: string, symbol: string): string | undefined => {
   if (symbol === "\u0327" && before.endsWith("c")) return `${before.slice(0, -1)}ç`
   if (symbol === "˞") return /[əɜ]$/u.test(before) ? before.slice(0, -1) + (before.endsWith("ə") ? "ɚ" : "ɝ") : before
   if (symbol === "ː" || modifiers.has(symbol)) return /(?:^|[ .ˈˌ])$/u.test(before) ? undefined : before + symbol
-  return unheard.test(symbol) ? before : undefined
+  return ignoredMark.test(symbol) ? before : undefined
 }
 
 /** A sound by its name in some engine's alphabet, with the stress of its syllable if it is its vowel. */

@@ -307,7 +307,7 @@ const rewritesOf = (kind: string, format: string, locale: string): Rewrite | und
   const kinds: Readonly<Record<string, Rewrite>> = {
     characters: spelled(english),
     "spell-out": spelled(english),
-    digits: digitsApart,
+    digits: spacedDigits,
     telephone: telephone(english),
     cardinal: inEnglish(readCardinal),
     number: inEnglish(readCardinal),
@@ -328,7 +328,7 @@ const spelled =
       return (english ? symbolName(character) : undefined) ?? (upper.length === character.length ? upper : character)
     }).join(" ")
 
-const digitsApart: Rewrite = (content) => Array.from(content.replaceAll(/\P{Nd}/gu, "")).join(" ") || content
+const spacedDigits: Rewrite = (content) => Array.from(content.replaceAll(/\P{Nd}/gu, "")).join(" ") || content
 
 /** Commas separate the groups, because engines pause there. */
 const telephone =

@@ -223,9 +223,9 @@ export const silenceOf = ({ text }: Clause): string | undefined => {
   const input = `<speak>${breaks.join("")}</speak>`
   const isNothing = (run: Run) => run._tag !== "Pause"
   // An unreadable one is refused like any other input.
-  const asksForNone = Result.match(readSsml(input, { locale: "en-US" }), {
+  const isWithoutElements = Result.match(readSsml(input, { locale: "en-US" }), {
     onSuccess: (runs) => runs.every(isNothing),
     onFailure: () => false
   })
-  return asksForNone ? undefined : input
+  return isWithoutElements ? undefined : input
 }

@@ -5,7 +5,7 @@
  */
 import { chunkLimits } from "./chunker.ts"
 import type { Fault } from "./runs.ts"
-import { goesOn, isSpeakable, mayGoOnAfter, wordReach } from "./sentences.ts"
+import { continuesAt, isSpeakable, mayGoOnAfter, wordReach } from "./sentences.ts"
 
 /** A part of the text as written, including white space after it. */
 export interface Clause {
@@ -44,10 +44,10 @@ export const clauseSplitter = (): ClauseSplitter => {
     passed = 0
     return clause
   }
-  const known = (isWhole: boolean) => {
+  const known = (isComplete: boolean) => {
     const clauses: Array<Clause> = []
     for (;;) {
-      const looked = clauseEnd(pending, { isFirst, isWhole, passed })
+      const looked = clauseEnd(pending, { isFirst, isComplete, passed })
       passed = looked.passed
       if (looked.end === undefined) return clauses
       clauses.push(cutAt(looked.end))
@@ -78,7 +78,7 @@ interface Known {
   /** Nothing was spoken before it. */
   readonly isFirst: boolean
   /** No more text comes. */
-  readonly isWhole: boolean
+  readonly isComplete: boolean
 }
 
 interface Looked {
@@ -92,9 +92,9 @@ interface Looked {
  * later text changes nothing.
  */
 const clauseEnd = (written: string, { passed, ...known }: Known & Pick<Looked, "passed">): Looked => {
-  const { isWhole } = known
+  const { isComplete } = known
   // Half a character says nothing.
-  const text = !isWhole && isHighSurrogate(written, written.length - 1) ? written.slice(0, -1) : written
+  const text = !isComplete && isHighSurrogate(written, written.length - 1) ? written.slice(0, -1) : written
   let space = passed
   for (let at = nextWord(text, space); at <= chunkLimits.chunkMax; at = nextWord(text, at)) {
     const verdict = verdictAt(text, at, known)
@@ -123,8 +123,8 @@ const verdictAt = (text: string, at: number, known: Known): Verdict => {
   if (!isSentence) return endsClause(left, text.slice(0, at).trimEnd().length, known.isFirst) ? "ends" : "goes on"
   if (!isSpeakable(text, 0, at)) return "goes on"
   if (wideEnd.test(left)) return "ends"
-  if (!known.isWhole && !isNextWordKnown(text, at)) return "unknown"
-  return goesOn(text, 0, at) ? "goes on" : "ends"
+  if (!known.isComplete && !isNextWordKnown(text, at)) return "unknown"
+  return continuesAt(text, 0, at) ? "goes on" : "ends"
 }
 
 const endsClause = (left: string, length: number, isFirst: boolean) =>

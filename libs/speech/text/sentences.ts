@@ -53,7 +53,7 @@ const sentenceEnds = (text: string, locale: string): ReadonlyArray<number> => {
   let hasSpoken = false
   for (const [nth, index] of segments.entries()) {
     const speaks = isSpeakable(text, index, segments[nth + 1] ?? text.length)
-    if (hasSpoken && speaks && !goesOn(text, start, index)) {
+    if (hasSpoken && speaks && !continuesAt(text, start, index)) {
       ends.push(index)
       start = index
     }
@@ -69,7 +69,7 @@ const reach = 16
 export const wordReach = 2 * reach
 
 /** Whether the sentence continues at `at`, where the rules of Unicode end it. */
-export const goesOn = (text: string, start: number, at: number): boolean => {
+export const continuesAt = (text: string, start: number, at: number): boolean => {
   const leftEnd = endOfWords(text, start, at)
   if (linesBetween(text, leftEnd, at) > 1) return false
   if (leftEnd === at && /[\u0021-\u007e]/u.test(text[at - 1] ?? "")) return true
@@ -186,15 +186,14 @@ const opening = /^[\p{Ps}\p{Pi}]+$/u
 export const wordsOf = (passage: Passage, locale: string): ReadonlyArray<Word> => {
   const words: Array<Word> = []
   for (const segment of passage.segments) {
-    if (segment.whole)
-      words.push({ from: segment.from, to: segment.to, isSpoken: isSpokenAsWhole(passage, segment), segment })
+    if (segment.whole) words.push({ from: segment.from, to: segment.to, isSpoken: isAlias(passage, segment), segment })
     else addWords(words, passage, segment, locale)
   }
   return words
 }
 
 /** The replacement of a word can be punctuation alone. */
-const isSpokenAsWhole = ({ text }: Passage, { from, ipa, to }: Segment) =>
+const isAlias = ({ text }: Passage, { from, ipa, to }: Segment) =>
   ipa !== undefined || spoken.test(text.slice(from, to))
 
 const addWords = (words: Array<Word>, passage: Passage, segment: Segment, locale: string) => {
@@ -242,11 +241,11 @@ const dictionaryCuts = (written: string, locale: string): ReadonlyArray<number> 
 
 /** Where to split a word at or before `at`: not inside a surrogate pair, a cluster or an entity. */
 const cutWithin = (passage: Passage, base: number, at: number): number => {
-  for (let cut = at; cut > at - 16; cut -= 1) if (isWhole(passage, base + cut)) return cut
-  return isWhole(passage, base + at - 1) ? at - 1 : at
+  for (let cut = at; cut > at - 16; cut -= 1) if (isBoundary(passage, base + cut)) return cut
+  return isBoundary(passage, base + at - 1) ? at - 1 : at
 }
 
-const isWhole = ({ text, starts }: Passage, at: number) => {
+const isBoundary = ({ text, starts }: Passage, at: number) => {
   const code = text.codePointAt(at - 1) ?? 0
   return code <= 0xffff && starts[at] !== starts[at - 1] && !/^[\p{M}\u200d]/u.test(text.slice(at, at + 2))
 }

@@ -251,11 +251,11 @@ const decideAndStore = <E>(
   { endpoints }: Dependencies,
   { name, by }: Request,
   decide: Deciding<E>,
-  isGone = isAbsent
+  isMissing = isAbsent
 ) =>
   Effect.map(
     endpoints.change(endpointIdOf(name), (before, { nowMs }) => {
-      if (before === undefined || before.name !== name || isGone(before)) return kept(false)
+      if (before === undefined || before.name !== name || isMissing(before)) return kept(false)
       return Result.map(decide(before, { at: isoTime(nowMs), by }, nowMs), ({ record, same }) =>
         same ? { answer: true } : { answer: true, next: record }
       )

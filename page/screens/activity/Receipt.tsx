@@ -75,12 +75,12 @@ export const Receipt = ({ sequence }: { readonly sequence: string }) => {
   )
 }
 
-type Whole = Answer<"GET", "/receipts/:sequence">
+type ReceiptAnswer = Answer<"GET", "/receipts/:sequence">
 
 const tones = { ordered: "wait", made: "good", failed: "bad" } as const
 
 /** What was given back of a payment, and giving back the rest. */
-const Refunds = ({ receipt, onDone }: { readonly receipt: Whole; readonly onDone: () => void }) => {
+const Refunds = ({ receipt, onDone }: { readonly receipt: ReceiptAnswer; readonly onDone: () => void }) => {
   // Asked again after a broken connection, it is the same refund.
   const [key] = useState(() => `console-${crypto.randomUUID()}`)
   const { refunds, sequence, payer } = receipt

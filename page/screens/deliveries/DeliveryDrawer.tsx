@@ -60,7 +60,7 @@ export const DeliveryDrawer = ({ deliveryId, onClose, onChanged }: DeliveryDrawe
               Sent again as <a href={`#/deliveries/${sentAs}`}>{sentAs.slice(0, 8)}</a>.
             </p>
           )}
-          <Whole delivery={value} />
+          <DeliveryFacts delivery={value} />
         </>
       )}
     </Drawer>
@@ -70,7 +70,7 @@ export const DeliveryDrawer = ({ deliveryId, onClose, onChanged }: DeliveryDrawe
 type Delivery = Answer<"GET", "/deliveries/:deliveryId">
 type Attempt = Delivery["attempts"][number]
 
-const Whole = ({ delivery }: { readonly delivery: Delivery }) => {
+const DeliveryFacts = ({ delivery }: { readonly delivery: Delivery }) => {
   const { deliveryId, endpoint, event, eventSequence, attempts, isComplete, nextAttemptAt, body, signedTexts } =
     delivery
   return (

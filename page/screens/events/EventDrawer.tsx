@@ -31,14 +31,14 @@ export const EventDrawer = ({ sequence, linkTo, onClose }: EventDrawerProps) => 
         <CopyButton label="Copy link" text={location.href} what="the link to this event" />
       </div>
       {refused === undefined ? null : <Fault refused={refused} onAgain={reload} />}
-      {value === undefined ? refused === undefined ? <Loading what="the event" /> : null : <Whole event={value} />}
+      {value === undefined ? refused === undefined ? <Loading what="the event" /> : null : <EventFacts event={value} />}
     </Drawer>
   )
 }
 
 type Published = Answer<"GET", "/events/:sequence">
 
-const Whole = ({
+const EventFacts = ({
   event: { sequence, event, storedAt, entity, projectId, bytes: size, envelope }
 }: {
   readonly event: Published

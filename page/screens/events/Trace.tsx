@@ -16,12 +16,12 @@ interface TraceProps {
 const beforeMs = 2_000
 /** First attempts start within moments; of a busy event's own minutes only these are looked through. */
 const withinMs = 120_000
-const youngMs = 60_000
+const recentMs = 60_000
 const rowsAtOnce = "200"
 
 export const Trace = ({ sequence, storedAt }: TraceProps) => {
   const storedMs = Date.parse(storedAt)
-  const isYoung = useNowMs() - storedMs < youngMs
+  const isRecent = useNowMs() - storedMs < recentMs
   const since = new Date(storedMs - beforeMs).toISOString()
   const until = new Date(storedMs + withinMs).toISOString()
   const pages = usePages<DeliveryRow>(
@@ -36,13 +36,13 @@ export const Trace = ({ sequence, storedAt }: TraceProps) => {
       }
       return get("/deliveries", { query, signal })
     },
-    isYoung ? 700 : undefined
+    isRecent ? 700 : undefined
   )
   const newest = newestOfEach(pages.rows ?? [])
   return (
     <>
       {pages.refused === undefined ? null : <Fault refused={pages.refused} onAgain={pages.reload} />}
-      {newest.length === 0 && pages.rows !== undefined ? <Nobody isYoung={isYoung} sequence={sequence} /> : null}
+      {newest.length === 0 && pages.rows !== undefined ? <NoEndpoint isRecent={isRecent} sequence={sequence} /> : null}
       <ul className="trace-list" aria-label="Deliveries" aria-live="polite">
         {newest.map((row) => (
           <li key={row.deliveryId}>
@@ -63,14 +63,14 @@ const newestOfEach = (rows: ReadonlyArray<DeliveryRow>): ReadonlyArray<DeliveryR
   ...new Map(rows.toReversed().map((row) => [row.deliveryId, row])).values()
 ]
 
-interface NobodyProps {
-  readonly isYoung: boolean
+interface NoEndpointProps {
+  readonly isRecent: boolean
   readonly sequence: number
 }
 
-const Nobody = ({ isYoung, sequence }: NobodyProps) => (
+const NoEndpoint = ({ isRecent, sequence }: NoEndpointProps) => (
   <p className="soft" role="status">
-    {isYoung
+    {isRecent
       ? "Nobody was called yet. An endpoint that wants it is called within moments; paused ones wait."
       : "No attempt within two minutes of it. No endpoint wanted it, or it waited longer:"}{" "}
     <a href="#/endpoints">endpoints</a>,{" "}

@@ -7,7 +7,7 @@ type Frame = Answer<"GET", "/fleet">
 
 /** Headings of docs/operations.md. */
 export const runbooks = {
-  gone: "StarlingPodDown",
+  down: "StarlingPodDown",
   brokerAway: "StarlingBusDisconnected",
   topology: "StarlingTopologyDiffers",
   late: "StarlingEventLoopLate",
@@ -83,7 +83,7 @@ const rolesAway = ({ roles }: FrameSeen) =>
 /** A role says which of its checks fails, as the checks are named. */
 const runbookOfReadiness = (why: string) => {
   if (why.startsWith("topology")) return runbooks.topology
-  return /^(?:bus|broker|no broker)/u.test(why) ? runbooks.brokerAway : runbooks.gone
+  return /^(?:bus|broker|no broker)/u.test(why) ? runbooks.brokerAway : runbooks.down
 }
 
 /** A frame names what is left alone by its kind: an endpoint, a provider for a model, the nodes of a chain. */

@@ -81,7 +81,7 @@ export const Playground = ({ models, chosen, onChoose }: PlaygroundProps) => {
         {paysForTrials || isFree ? null : <NoTrials />}
       </form>
       <div className="card">
-        {calling.call === undefined ? <NothingAsked /> : <Answer calling={calling} pricing={model.pricing} />}
+        {calling.call === undefined ? <EmptyPlayground /> : <Answer calling={calling} pricing={model.pricing} />}
       </div>
       <Snippets label="The same as code" snippets={callSnippets(call, isQuoted ? calling.quote?.accepts : undefined)} />
     </section>
@@ -129,7 +129,7 @@ const NoTrials = () => (
   </p>
 )
 
-const NothingAsked = () => (
+const EmptyPlayground = () => (
   <p className="soft">
     Here come the price, the answer word by word, its tokens and its receipt. Asking for the price costs nothing.
   </p>

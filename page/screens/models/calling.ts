@@ -158,7 +158,7 @@ type Change = (part: Partial<Calling> | ((before: Calling) => Partial<Calling>))
 const readAnswer = async (answer: Response, beganMs: number, change: Change): Promise<void> => {
   const header = receiptIn(answer.headers.get("payment-response"))
   if (header !== undefined) change({ receipt: header })
-  if (answer.headers.get("content-type")?.startsWith("text/event-stream") !== true) return readWhole(answer, change)
+  if (answer.headers.get("content-type")?.startsWith("text/event-stream") !== true) return readComplete(answer, change)
   let isDone = false
   for await (const event of eventsOf(answer)) {
     if (event.type === "comment") {
@@ -182,13 +182,13 @@ const readAnswer = async (answer: Response, beganMs: number, change: Change): Pr
   change({ phase: "answered" })
 }
 
-interface Whole {
+interface CompleteAnswer {
   readonly choices?: ReadonlyArray<{ readonly message?: { readonly content?: string | null } }>
   readonly usage?: { readonly prompt_tokens?: number; readonly completion_tokens?: number }
 }
 
-const readWhole = async (answer: Response, change: Change): Promise<void> => {
-  const { choices, usage } = (await answer.json()) as Whole
+const readComplete = async (answer: Response, change: Change): Promise<void> => {
+  const { choices, usage } = (await answer.json()) as CompleteAnswer
   change({
     phase: "answered",
     text: choices?.[0]?.message?.content ?? "",

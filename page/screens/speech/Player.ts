@@ -2,7 +2,7 @@
  * Plays PCM while it comes. Each part is scheduled by the audio clock right behind the one before, so the clock says
  * which sample is heard; after a gap in the stream the sound goes on later, and the clock knows of it.
  */
-import { heardAtMs, type Stretch } from "./marks.ts"
+import { playedMs, type Stretch } from "./marks.ts"
 import { addPeaks } from "./pcm.ts"
 
 /** The fleet's own rate: a context of the same rate joins parts without a click. */
@@ -56,9 +56,9 @@ export class Player {
   }
 
   /** Where in the sound the ear is; undefined before it begins. */
-  heardMs(): number | undefined {
+  playedMs(): number | undefined {
     const { currentTime, outputLatency, baseLatency } = this.context
-    return heardAtMs(this.stretches, currentTime - (outputLatency || baseLatency || 0), sampleRateHz)
+    return playedMs(this.stretches, currentTime - (outputLatency || baseLatency || 0), sampleRateHz)
   }
 
   /** How long what came so far is. */

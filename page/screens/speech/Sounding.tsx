@@ -102,7 +102,7 @@ const Lit = ({ text, marks, word, turn }: LitProps) => {
           key={index}
           text={piece.text}
           word={piece.word}
-          isHeard={piece.word !== undefined && piece.word === word}
+          isPlayed={piece.word !== undefined && piece.word === word}
         />
       ))}
     </p>
@@ -112,14 +112,14 @@ const Lit = ({ text, marks, word, turn }: LitProps) => {
 interface PieceProps {
   readonly text: string
   readonly word: number | undefined
-  readonly isHeard: boolean
+  readonly isPlayed: boolean
 }
 
-const Piece = memo(({ text, word, isHeard }: PieceProps) =>
+const Piece = memo(({ text, word, isPlayed }: PieceProps) =>
   word === undefined ? (
     text
   ) : (
-    <span data-word={word} className={isHeard ? "heard" : ""} aria-current={isHeard ? "true" : undefined}>
+    <span data-word={word} className={isPlayed ? "heard" : ""} aria-current={isPlayed ? "true" : undefined}>
       {text}
     </span>
   )
@@ -159,12 +159,12 @@ const drawWave = (canvas: HTMLCanvasElement, player: Player) => {
   const { color, accentColor } = getComputedStyle(canvas)
   const bars = Math.max(1, Math.floor(widthPx / barPx))
   const peaksPerBar = Math.max(1, peaks.length / bars)
-  const heardPeaks = ((player.heardMs() ?? 0) * sampleRateHz) / 1_000 / peakSamples
+  const playedPeaks = ((player.playedMs() ?? 0) * sampleRateHz) / 1_000 / peakSamples
   for (let bar = 0; bar < bars && bar * peaksPerBar < peaks.length; bar++) {
     const from = Math.floor(bar * peaksPerBar)
     const peak = Math.max(...peaks.slice(from, Math.max(from + 1, Math.floor((bar + 1) * peaksPerBar))))
     const tallPx = Math.max(1, peak * heightPx)
-    context.fillStyle = from <= heardPeaks ? accentColor : color
+    context.fillStyle = from <= playedPeaks ? accentColor : color
     context.fillRect(bar * barPx, (heightPx - tallPx) / 2, barPx - 1, tallPx)
   }
 }

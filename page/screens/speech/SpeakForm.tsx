@@ -145,7 +145,7 @@ const useSpace = (act: () => void) => {
   const latest = useRef(act)
   latest.current = act
   useEffect(() => {
-    const hear = (event: KeyboardEvent) => {
+    const onKey = (event: KeyboardEvent) => {
       const isTaken =
         event.target instanceof Element &&
         event.target.closest("input, textarea, select, button, a, summary, pre, dialog, [tabindex='0']")
@@ -153,7 +153,7 @@ const useSpace = (act: () => void) => {
       event.preventDefault()
       latest.current()
     }
-    addEventListener("keydown", hear)
-    return () => removeEventListener("keydown", hear)
+    addEventListener("keydown", onKey)
+    return () => removeEventListener("keydown", onKey)
   }, [])
 }

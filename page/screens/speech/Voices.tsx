@@ -13,7 +13,7 @@ import { isMeant, sentenceFor, useVoices, type Voice } from "./voices.ts"
 
 export const Voices = () => {
   const voices = useVoices()
-  const mayHear = useMay("audio:stream")
+  const mayPreview = useMay("audio:stream")
   const mayDelete = useMay("voices:delete")
   const [wanted, setWanted] = useState("")
   const [deleted, setDeleted] = useState<Voice>()
@@ -23,12 +23,12 @@ export const Voices = () => {
   }
   if (voices.value === undefined) return <Loading what="the voices" />
   const shown = voices.value.filter((voice) => isMeant(voice, wanted.trim()))
-  const isHeard = ({ id }: Voice) =>
+  const isPlaying = ({ id }: Voice) =>
     speaking.order?.kind === "text" &&
     speaking.order.request.voice_id === id &&
     (speaking.phase === "waiting" || speaking.phase === "speaking")
-  const hear = (voice: Voice) =>
-    isHeard(voice)
+  const preview = (voice: Voice) =>
+    isPlaying(voice)
       ? stop()
       : speak({ kind: "text", hasMarks: true, request: { input: sentenceFor(voice.locale), voice_id: voice.id } })
   return (
@@ -51,8 +51,8 @@ export const Voices = () => {
           rows={shown}
           keyOf={({ id }) => id}
           columns={columnsFor({
-            isHeard,
-            onHear: mayHear ? hear : undefined,
+            isPlaying,
+            onPreview: mayPreview ? preview : undefined,
             onDelete: mayDelete ? setDeleted : undefined
           })}
         />
@@ -71,24 +71,24 @@ export const Voices = () => {
 }
 
 interface Acts {
-  readonly isHeard: (voice: Voice) => boolean
+  readonly isPlaying: (voice: Voice) => boolean
   /** Undefined where the token does not allow it; so is the next. */
-  readonly onHear: ((voice: Voice) => void) | undefined
+  readonly onPreview: ((voice: Voice) => void) | undefined
   readonly onDelete: ((voice: Voice) => void) | undefined
 }
 
-const columnsFor = ({ isHeard, onHear, onDelete }: Acts): ReadonlyArray<Column<Voice>> => [
+const columnsFor = ({ isPlaying, onPreview, onDelete }: Acts): ReadonlyArray<Column<Voice>> => [
   { title: "Voice", cell: ({ display_name }) => display_name },
   {
     title: "Hear",
     cell: (voice) => (
       <Button
         kind="bare"
-        disabled={onHear === undefined}
-        aria-label={`${isHeard(voice) ? "Stop" : "Hear"} ${voice.display_name}`}
-        onClick={() => onHear?.(voice)}
+        disabled={onPreview === undefined}
+        aria-label={`${isPlaying(voice) ? "Stop" : "Hear"} ${voice.display_name}`}
+        onClick={() => onPreview?.(voice)}
       >
-        {isHeard(voice) ? "Stop" : "Hear"}
+        {isPlaying(voice) ? "Stop" : "Hear"}
       </Button>
     )
   },

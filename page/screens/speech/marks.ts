@@ -40,7 +40,7 @@ export interface Stretch {
 }
 
 /** Where in the sound the ear is, in ms, by the audio clock less its way out; undefined before the first sound. */
-export const heardAtMs = (
+export const playedMs = (
   stretches: ReadonlyArray<Stretch>,
   clockSeconds: number,
   sampleRateHz: number

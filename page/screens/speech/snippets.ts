@@ -7,24 +7,24 @@ export const speechSnippets = (order: SpeechOrder): ReadonlyArray<Snippet> => {
   const path = order.kind === "dialogue" ? "/v1/audio/dialogue" : "/v1/audio/stream"
   const request = { ...order.request, output_format: "mp3_24000_64" }
   const json = JSON.stringify(request, null, 2)
-  const isWhole = order.kind === "dialogue"
+  const isOneAnswer = order.kind === "dialogue"
   return [
-    { title: "curl", code: curl(path, JSON.stringify(request), isWhole) },
-    { title: "TypeScript", code: typeScript(path, json, isWhole) },
-    { title: "Python", code: python(path, JSON.stringify(request), isWhole) }
+    { title: "curl", code: curl(path, JSON.stringify(request), isOneAnswer) },
+    { title: "TypeScript", code: typeScript(path, json, isOneAnswer) },
+    { title: "Python", code: python(path, JSON.stringify(request), isOneAnswer) }
   ]
 }
 
-const curl = (path: string, json: string, isWhole: boolean) =>
+const curl = (path: string, json: string, isOneAnswer: boolean) =>
   [
     `curl -sf "$SPEECH${path}" \\`,
     `  -H "Authorization: Bearer $TOKEN" \\`,
     `  -H 'Content-Type: application/json' \\`,
     `  -d ${shellQuoted(json)} \\`,
-    isWhole ? `  | jq -r .audio_data | base64 -d >speech.mp3` : `  -o speech.mp3`
+    isOneAnswer ? `  | jq -r .audio_data | base64 -d >speech.mp3` : `  -o speech.mp3`
   ].join("\n")
 
-const typeScript = (path: string, json: string, isWhole: boolean) =>
+const typeScript = (path: string, json: string, isOneAnswer: boolean) =>
   `import { writeFile } from "node:fs/promises"
 
 const answer = await fetch(\`\${process.env.SPEECH}${path}\`, {
@@ -37,14 +37,14 @@ const answer = await fetch(\`\${process.env.SPEECH}${path}\`, {
 })
 if (!answer.ok) throw new Error(await answer.text())
 ${
-  isWhole
+  isOneAnswer
     ? `const { audio_data } = await answer.json()
 await writeFile("speech.mp3", Buffer.from(audio_data, "base64"))`
     : `await writeFile("speech.mp3", answer.body)`
 }`
 
-const python = (path: string, json: string, isWhole: boolean) =>
-  `import ${isWhole ? "base64, json" : "json"}, os, urllib.request
+const python = (path: string, json: string, isOneAnswer: boolean) =>
+  `import ${isOneAnswer ? "base64, json" : "json"}, os, urllib.request
 
 request = urllib.request.Request(
     os.environ["SPEECH"] + "${path}",
@@ -56,7 +56,7 @@ request = urllib.request.Request(
 )
 with urllib.request.urlopen(request) as answer, open("speech.mp3", "wb") as file:
     ${
-      isWhole
+      isOneAnswer
         ? `file.write(base64.b64decode(json.load(answer)["audio_data"]))`
         : `while part := answer.read(4096):
         file.write(part)`

@@ -88,9 +88,9 @@ const useFrames = (speaking: Speaking, set: (change: (before: Speaking) => Speak
     let frame = 0
     let shown: number | undefined
     const look = () => {
-      const heardMs = player.heardMs()
-      const isOver = heardMs !== undefined && durationMs !== undefined && heardMs >= player.lengthMs
-      const word = heardMs === undefined || isOver ? -1 : wordAt(marks, heardMs)
+      const playedMs = player.playedMs()
+      const isOver = playedMs !== undefined && durationMs !== undefined && playedMs >= player.lengthMs
+      const word = playedMs === undefined || isOver ? -1 : wordAt(marks, playedMs)
       // Drawn in this very frame: later it would be another word's.
       if (word !== shown) flushSync(() => set((before) => (before.player === player ? { ...before, word } : before)))
       shown = word

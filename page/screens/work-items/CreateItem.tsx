@@ -34,7 +34,8 @@ export const CreateItem = ({ projects, onClose }: CreateProps) => {
   })
   const [refused, setRefused] = useState<Refused>()
   const isNew = !projects.some(({ id }) => id === wish.project)
-  const isWhole = wish.title.trim() !== "" && wish.project !== "" && (!isNew || (wish.repository !== "" && mayOperate))
+  const isComplete =
+    wish.title.trim() !== "" && wish.project !== "" && (!isNew || (wish.repository !== "" && mayOperate))
   const set = (name: keyof Wish) => (value: string) => setWish((before) => ({ ...before, [name]: value }))
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -81,7 +82,7 @@ export const CreateItem = ({ projects, onClose }: CreateProps) => {
           {(given) => <Line given={given} value={wish.agent} example="coder" onChange={set("agent")} />}
         </Field>
         {refused === undefined ? null : <Fault refused={refused} />}
-        <Button kind="main" type="submit" disabled={!isWhole}>
+        <Button kind="main" type="submit" disabled={!isComplete}>
           Create
         </Button>
       </form>

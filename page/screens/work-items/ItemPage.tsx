@@ -20,7 +20,7 @@ export const ItemPage = ({ id }: { readonly id: string }) => {
   if (value === undefined) {
     return refused === undefined ? <Loading what="the work item" /> : <Fault refused={refused} onAgain={reload} />
   }
-  const { item, records, isWhole } = value
+  const { item, records, isComplete } = value
   const { tone, words } = placeOf(item.state)
   return (
     <>
@@ -41,14 +41,14 @@ export const ItemPage = ({ id }: { readonly id: string }) => {
         </p>
       )}
       <div className="item">
-        <Timeline id={id} records={records} isWhole={isWhole} />
-        <Standing item={item} />
+        <Timeline id={id} records={records} isComplete={isComplete} />
+        <ItemFacts item={item} />
       </div>
     </>
   )
 }
 
-const Standing = ({ item }: { readonly item: WorkItem }) => {
+const ItemFacts = ({ item }: { readonly item: WorkItem }) => {
   const { running, usageTotal, pullRequest } = item
   return (
     <aside className="card" aria-label="Where it stands">

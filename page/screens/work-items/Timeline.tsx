@@ -8,13 +8,13 @@ import type { HistoryRecord } from "./items.ts"
 interface TimelineProps {
   readonly id: string
   readonly records: ReadonlyArray<HistoryRecord>
-  readonly isWhole: boolean
+  readonly isComplete: boolean
 }
 
-export const Timeline = ({ id, records, isWhole }: TimelineProps) => (
+export const Timeline = ({ id, records, isComplete }: TimelineProps) => (
   <section aria-label="What happened">
     <h2>What happened</h2>
-    {isWhole ? null : <p className="soft">The first thousand records are shown.</p>}
+    {isComplete ? null : <p className="soft">The first thousand records are shown.</p>}
     <ol className="timeline" reversed>
       {records.toReversed().map((record) => (
         <li key={record.sequence}>

@@ -103,7 +103,7 @@ const Board = () => {
       ) : (
         <Columns items={shown} />
       )}
-      {items.value?.isWhole === false ? (
+      {items.value?.isComplete === false ? (
         <p className="soft">The oldest thousand are shown; choose a project to see its own.</p>
       ) : null}
       <Agents />

@@ -25,10 +25,10 @@ export const useItems = (project: string) =>
         }
         const answer = await pipeline.get("/workitems", { query, signal })
         items.push(...answer.items)
-        if (answer.nextCursor === null) return { items, isWhole: true }
+        if (answer.nextCursor === null) return { items, isComplete: true }
         cursor = answer.nextCursor
       }
-      return { items, isWhole: false }
+      return { items, isComplete: false }
     },
     { everyMs }
   )
@@ -50,10 +50,10 @@ const historyOf = async (id: string, signal: AbortSignal) => {
     const query = { limit: "200", ...(cursor === undefined ? {} : { cursor }) }
     const answer = await pipeline.get("/workitems/:id/history", { params: { id }, query, signal })
     records.push(...answer.items)
-    if (answer.nextCursor === null) return { records, isWhole: true }
+    if (answer.nextCursor === null) return { records, isComplete: true }
     cursor = answer.nextCursor
   }
-  return { records, isWhole: false }
+  return { records, isComplete: false }
 }
 
 export const useProjects = () =>

@@ -162,7 +162,7 @@ export const printAct = (answer: Fields, { json, text }: { readonly json: boolea
   print(json ? JSON.stringify(answer) : text)
 
 /** One complete item: one field per line. */
-export const printWhole = (whole: Fields, json: boolean) =>
+export const printObject = (whole: Fields, json: boolean) =>
   Effect.forEach(json ? [JSON.stringify(whole)] : linesOf(whole), print, { discard: true })
 
 /** Fields as lines; nested fields and lists are indented. Pure. */

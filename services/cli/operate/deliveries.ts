@@ -4,7 +4,7 @@ import { IdempotencyKey } from "#base/http"
 import { note } from "../console.ts"
 import { json, optional, resendKey, text, word } from "../flags.ts"
 import { resentText } from "./abandoned.ts"
-import { givenOf, printAct, printWhole } from "./client.ts"
+import { givenOf, printAct, printObject } from "./client.ts"
 import { flagsOf } from "./endpoint-flags.ts"
 import { consoleCommand, family, operation } from "./operation.ts"
 
@@ -34,7 +34,7 @@ const show = consoleCommand(
   (client, { id, near, json }) =>
     Effect.flatMap(
       throughLog((before) => client.getDelivery({ params: { deliveryId: id }, query: givenOf({ near, before }) })),
-      (whole) => printWhole(whole, json)
+      (whole) => printObject(whole, json)
     )
 )
 

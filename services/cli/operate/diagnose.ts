@@ -37,10 +37,10 @@ export const fleetChecks = [
   "prices"
 ]
 
-type Told = Omit<Finding, "check" | "state"> & { readonly state?: Finding["state"] }
+type Diagnosed = Omit<Finding, "check" | "state"> & { readonly state?: Finding["state"] }
 
 export const diagnoseFleet = (facts: FleetFacts, nowMs: number): ReadonlyArray<Finding> => {
-  const told: Readonly<Record<string, ReadonlyArray<Told>>> = {
+  const diagnoses: Readonly<Record<string, ReadonlyArray<Diagnosed>>> = {
     processes: facts.processes === undefined ? [processesUnread] : ofProcesses(facts.processes),
     endpoints: facts.endpoints.flatMap((endpoint) => ofEndpoint(endpoint, nowMs)),
     "abandoned deliveries": ofAbandoned(facts.abandoned),
@@ -50,7 +50,7 @@ export const diagnoseFleet = (facts: FleetFacts, nowMs: number): ReadonlyArray<F
     prices: facts.losses.map(lossTold)
   }
   return fleetChecks.flatMap((check) =>
-    (told[check] ?? []).map(({ state = "missing", ...finding }) => ({ check, state, ...finding }))
+    (diagnoses[check] ?? []).map(({ state = "missing", ...finding }) => ({ check, state, ...finding }))
   )
 }
 
@@ -105,14 +105,14 @@ const put = (holder: Record<string, unknown>, [name = "", ...rest]: ReadonlyArra
 const mend = (runbook: string, ...commands: ReadonlyArray<string>) =>
   [...commands, `docs/operations.md#${runbook.toLowerCase()}`].join("\n")
 
-const processesUnread: Told = {
+const processesUnread: Diagnosed = {
   state: "advice",
   what: "they were not looked at",
   why: "a console elsewhere does not say where its processes show their readiness",
   mend: "./starling doctor --metrics http://10.0.0.7:9400"
 }
 
-const ofProcesses = (processes: ReadonlyArray<ProcessFacts>): ReadonlyArray<Told> => {
+const ofProcesses = (processes: ReadonlyArray<ProcessFacts>): ReadonlyArray<Diagnosed> => {
   const room = processes.some(({ checks }) => Object.values(checks ?? {}).some(isDiskFull)) ? [makeRoom] : []
   return processes.flatMap((process) => ofProcess(process, { processes, room }))
 }
@@ -128,7 +128,7 @@ interface Around {
   readonly room: ReadonlyArray<string>
 }
 
-const ofProcess = (process: ProcessFacts, { processes, room }: Around): ReadonlyArray<Told> => {
+const ofProcess = (process: ProcessFacts, { processes, room }: Around): ReadonlyArray<Diagnosed> => {
   const { url, roles, checks } = process
   const who = roles.length === 0 ? `the process at ${url}` : `${roles.join(", ")} at ${url}`
   if (checks === undefined) {
@@ -164,7 +164,7 @@ const runbookOfCheck = (name: string) => {
 // Same as the alert WebhookEndpointLate.
 const lateMs = 300_000
 
-const ofEndpoint = (endpoint: EndpointView, nowMs: number): ReadonlyArray<Told> => {
+const ofEndpoint = (endpoint: EndpointView, nowMs: number): ReadonlyArray<Diagnosed> => {
   const { name, faults, isEnabled, paused, breakerOpenUntilMs, parkedFrom, oldestDueAt, backlog } = endpoint
   const [fault] = faults
   if (fault !== undefined) {
@@ -215,7 +215,7 @@ const grouped = <A>(
   of: (thing: A) => string
 ): ReadonlyArray<readonly [string, ReadonlyArray<A>]> => [...Map.groupBy(things, of)]
 
-const ofAbandoned = (abandoned: ReadonlyArray<AbandonedSummary>): ReadonlyArray<Told> =>
+const ofAbandoned = (abandoned: ReadonlyArray<AbandonedSummary>): ReadonlyArray<Diagnosed> =>
   grouped(abandoned, ({ endpoint }) => endpoint).map(([endpoint, all]) => ({
     what: `${all.length} to ${endpoint} were given up, the last at ${all[0]?.abandonedAt}`,
     why:
@@ -229,7 +229,7 @@ const ofAbandoned = (abandoned: ReadonlyArray<AbandonedSummary>): ReadonlyArray<
     )
   }))
 
-const ofRejected = (rejected: ReadonlyArray<RejectedSummary>): ReadonlyArray<Told> =>
+const ofRejected = (rejected: ReadonlyArray<RejectedSummary>): ReadonlyArray<Diagnosed> =>
   grouped(rejected, ({ subject }) => subject).map(([subject, all]) => ({
     what: `${all.length} on ${subject} broke their schema, the last at ${all[0]?.receivedAt}`,
     why:
@@ -247,12 +247,12 @@ const ofRejected = (rejected: ReadonlyArray<RejectedSummary>): ReadonlyArray<Tol
 // Same as the alert StarlingStreamFilling.
 const fullShare = 0.8
 
-const ofStream = ({ name, state, trouble, atLimit }: BrokerStream): ReadonlyArray<Told> => {
+const ofStream = ({ name, state, trouble, atLimit }: BrokerStream): ReadonlyArray<Diagnosed> => {
   if (state === null) {
     const why = "nothing can be read from it or written to it"
     return [{ what: `${name}: ${trouble}`, why, mend: mend("StarlingBusDisconnected", "./starling top --once") }]
   }
-  const lost: ReadonlyArray<Told> =
+  const lost: ReadonlyArray<Diagnosed> =
     trouble === null
       ? []
       : [
@@ -262,7 +262,7 @@ const ofStream = ({ name, state, trouble, atLimit }: BrokerStream): ReadonlyArra
             mend: mend("a-lost-stream", "./starling broker streams --accept-losses")
           }
         ]
-  const behind: ReadonlyArray<Told> =
+  const behind: ReadonlyArray<Diagnosed> =
     state.replicasBehind.length === 0
       ? lost
       : [
@@ -283,7 +283,7 @@ const ofStream = ({ name, state, trouble, atLimit }: BrokerStream): ReadonlyArra
   ]
 }
 
-const ofBooks = ({ books, findings }: Books): ReadonlyArray<Told> => [
+const ofBooks = ({ books, findings }: Books): ReadonlyArray<Diagnosed> => [
   ...books
     .filter(({ isBehind }) => isBehind)
     .map(({ network, trouble }) => ({

@@ -40,7 +40,7 @@ interface Forwarding extends Pick<ListenOrder, "forwardTo" | "printBody" | "json
 // A few events of each lane can wait; beyond that the console is not read any further, and the broker waits.
 const laneRoom = 64
 // A restart of the console takes seconds; a fleet that is away longer was stopped.
-const awayMsMax = 60_000
+const outageMsMax = 60_000
 const againAfter = "500 millis"
 
 export const listen = Effect.fnUntraced(function* (order: ListenOrder) {
@@ -91,7 +91,7 @@ interface Connection {
 /** Waits before the next connection. Fails if there was none before, or if the console stays away. */
 const again = Effect.fnUntraced(function* (connection: Connection, error: Broken, { url }: Place) {
   const nowMs = yield* Clock.currentTimeMillis
-  const isLost = nowMs - (connection.brokenSinceMs ?? nowMs) > awayMsMax
+  const isLost = nowMs - (connection.brokenSinceMs ?? nowMs) > outageMsMax
   if (!connection.hasBegun || isLost) {
     if (error.isAbsent === true)
       return yield* noFleet(`no console answers at ${url}; start the fleet with ./starling up`)

@@ -6,7 +6,7 @@ import { Clock, Effect, type Layer } from "effect"
 import { Command, type Flag } from "effect/cli"
 import { misused, note, setting } from "../console.ts"
 import { json, url } from "../flags.ts"
-import { type Client, type Fields, onConsole, printAct, printList, printWhole } from "./client.ts"
+import { type Client, type Fields, onConsole, printAct, printList, printObject } from "./client.ts"
 import { type AnswerOf, argumentsOf, type EndpointName, fieldsOf, flagsOf, type ParamsOf } from "./endpoint-flags.ts"
 
 /** An entry of a page, otherwise the entire answer. */
@@ -67,11 +67,11 @@ const printAnswer = Effect.fnUntraced(function* (row: Operation<unknown, unknown
   }
   const nowMs = yield* Clock.currentTimeMillis
   const shown = (each: unknown) => (json || forPeople === undefined ? each : forPeople(each, nowMs)) as Fields
-  if (columns === undefined) return yield* printWhole(shown(answer), json)
+  if (columns === undefined) return yield* printObject(shown(answer), json)
   const { items, nextCursor } = answer as Page
   yield* printList({ items: items.map(shown), nextCursor }, { json, columns, whole })
-  const told = json ? undefined : row.note?.(items)
-  if (told !== undefined) yield* note(told)
+  const remark = json ? undefined : row.note?.(items)
+  if (remark !== undefined) yield* note(remark)
 })
 
 interface Page {

@@ -19,12 +19,12 @@ const callsOfDeposit = 5n
 const mismatch = "invalid_batch_settlement_evm_cumulative_amount_mismatch"
 
 const Amount = Schema.String.check(Schema.isPattern(/^[0-9]{1,39}$/u))
-const Told = Schema.Struct({
+const ChannelExtra = Schema.Struct({
   channelState: Schema.Struct({ balance: Amount, chargedCumulativeAmount: Amount }),
   voucherState: Schema.optionalKey(Schema.Struct({ signedMaxClaimable: Amount, signature: Schema.String })),
   chargedAmount: Schema.optionalKey(Amount)
 })
-const decodeTold = Schema.decodeUnknownResult(Told)
+const decodeExtra = Schema.decodeUnknownResult(ChannelExtra)
 const decodeQuote = Schema.decodeUnknownResult(Schema.fromJsonString(PaymentRequired))
 
 export interface ChannelPosition {
@@ -42,9 +42,9 @@ export const correctedBy = (
   const quote = decodeQuote(Buffer.from(header ?? "", "base64").toString("utf8"))
   if (Result.isFailure(quote) || quote.success.error !== mismatch) return undefined
   const its = quote.success.accepts.find(({ scheme, network }) => scheme === offer.scheme && network === offer.network)
-  const told = decodeTold(its?.extra)
-  if (Result.isFailure(told)) return undefined
-  const { channelState, voucherState } = told.success
+  const extra = decodeExtra(its?.extra)
+  if (Result.isFailure(extra)) return undefined
+  const { channelState, voucherState } = extra.success
   const charged = BigInt(channelState.chargedCumulativeAmount)
   const voucher = voucherState && { maxClaimable: voucherState.signedMaxClaimable, signature: voucherState.signature }
   const isShown = voucher !== undefined && charged <= BigInt(voucher.maxClaimable) && hasSigned(offer, voucher)
@@ -112,9 +112,9 @@ export interface ChannelFacts {
 
 /** Undefined for a receipt without a channel. */
 export const channelFacts = (receipt: SettleResponse | undefined): ChannelFacts | undefined => {
-  const told = decodeTold(receipt?.extra)
-  if (receipt === undefined || Result.isFailure(told)) return undefined
-  const { channelState, chargedAmount } = told.success
+  const extra = decodeExtra(receipt?.extra)
+  if (receipt === undefined || Result.isFailure(extra)) return undefined
+  const { channelState, chargedAmount } = extra.success
   const isDeposit = receipt.amount !== undefined && receipt.amount !== ""
   return {
     depositUsd: isDeposit ? usdText(BigInt(receipt.amount ?? 0)) : null,

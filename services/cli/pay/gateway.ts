@@ -143,7 +143,7 @@ export interface PaidAnswer {
   readonly receipt: SettleResponse | undefined
 }
 
-const WholeAnswer = Schema.Struct({
+const CompleteAnswer = Schema.Struct({
   choices: Schema.Array(
     Schema.Struct({ message: Schema.Struct({ content: Schema.optionalKey(Schema.NullOr(Schema.String)) }) })
   )
@@ -159,7 +159,7 @@ export const takeAnswer = Effect.fnUntraced(function* (response: Response, show:
 const whole = Effect.fnUntraced(function* (response: Response, show: (text: string) => void) {
   const body = yield* Effect.mapError(response.json, (error) => brokenOff(causeOf(error)))
   const read = yield* Effect.mapError(
-    Schema.decodeUnknownEffect(WholeAnswer)(body),
+    Schema.decodeUnknownEffect(CompleteAnswer)(body),
     (error) => new CommandRefused({ reason: `the gateway's answer is not understood: ${error.message}` })
   )
   const text = read.choices[0]?.message.content ?? ""

@@ -97,7 +97,7 @@ export interface Ready extends Schema.Schema.Type<typeof Ready> {}
 
 export const findPayFleet = Effect.fnUntraced(function* (order: PayOrder) {
   const { home } = yield* readSettings
-  const ready = yield* isWholeWithout(order) ? Effect.succeed<Ready>({}) : readReady(home, Ready)
+  const ready = yield* isCompleteWithout(order) ? Effect.succeed<Ready>({}) : readReady(home, Ready)
   const local = localOf(ready, order.chain)
   const gatewayUrl = order.gatewayUrl ?? ready.gateway
   if (gatewayUrl === undefined) {
@@ -113,7 +113,7 @@ export const findPayFleet = Effect.fnUntraced(function* (order: PayOrder) {
   return fleet
 })
 
-const isWholeWithout = (order: PayOrder) =>
+const isCompleteWithout = (order: PayOrder) =>
   order.gatewayUrl !== undefined && order.rpcUrl !== undefined && order.keyVariable !== undefined
 
 export const localOf = ({ chains }: Ready, chain: PayOrder["chain"]) => {

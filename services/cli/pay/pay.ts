@@ -15,7 +15,7 @@ import { findPayFleet, type PayGiven, type PayOrder, readOrder } from "./order.t
 export const pay = Effect.fnUntraced(function* (given: PayGiven) {
   const asked = yield* readOrder(given)
   const fleet = yield* findPayFleet(asked)
-  const wallet = yield* told(openWallet(asked.chain, fleet))
+  const wallet = yield* asRefused(openWallet(asked.chain, fleet))
   const order = given.model === undefined ? { ...asked, model: yield* firstSold(fleet.gatewayUrl) } : asked
   const response = yield* callGateway(fleet.gatewayUrl, order, Option.none())
   if (isOk(response)) return yield* free(order, response)
@@ -25,15 +25,15 @@ export const pay = Effect.fnUntraced(function* (given: PayGiven) {
   const read = readQuote(response.headers["payment-required"], { ...order, limitName: "--max-usd" })
   if (Result.isFailure(read)) return yield* new CommandRefused({ reason: read.failure })
   const quote = read.success
-  const before = yield* told(wallet.balance(quote))
-  tell(order, quoteLine(order, quote))
-  tell(order, `wallet:   ${wallet.address} has ${usdText(before)} USD`)
+  const before = yield* asRefused(wallet.balance(quote))
+  printLine(order, quoteLine(order, quote))
+  printLine(order, `wallet:   ${wallet.address} has ${usdText(before)} USD`)
   const { channels } = wallet
   const { requirements: offer } = quote
   const answered =
     channels !== null && offer.scheme === channelScheme
-      ? yield* toldOf(payByChannel(order, { gatewayUrl: fleet.gatewayUrl, channels, offer }))
-      : yield* callPaid(fleet.gatewayUrl, order, yield* told(wallet.sign(quote)))
+      ? yield* refusing(payByChannel(order, { gatewayUrl: fleet.gatewayUrl, channels, offer }))
+      : yield* callPaid(fleet.gatewayUrl, order, yield* asRefused(wallet.sign(quote)))
   if (!isOk(answered)) return yield* refusedBy(answered, true)
   const answer = yield* takeAnswer(answered, shower(order))
   // The answer is paid for and shown, whether or not the chain answers again.
@@ -45,20 +45,20 @@ export const pay = Effect.fnUntraced(function* (given: PayGiven) {
 export const refund = Effect.fnUntraced(function* (given: PayGiven) {
   const order = yield* readOrder({ ...given, words: ["a refund"] })
   const fleet = yield* findPayFleet(order)
-  const wallet = yield* told(openWallet(order.chain, fleet))
+  const wallet = yield* asRefused(openWallet(order.chain, fleet))
   if (wallet.channels === null) return yield* misused(`there are no payment channels on ${order.chain}`)
-  const receipt = yield* toldOf(refundChannel(order, fleet.gatewayUrl, wallet.channels))
+  const receipt = yield* refusing(refundChannel(order, fleet.gatewayUrl, wallet.channels))
   const refundedUsd = usdText(BigInt(receipt?.amount === "" ? 0 : (receipt?.amount ?? 0)))
   const transaction = receipt?.transaction ?? null
   if (order.isJson) return writeJson({ refundedUsd, transaction, payer: wallet.address })
-  return tell(order, `refund:   ${refundedUsd} USD to ${wallet.address}, ${transaction}`)
+  return printLine(order, `refund:   ${refundedUsd} USD to ${wallet.address}, ${transaction}`)
 })
 
 /** An unreadable key is the caller's mistake. */
-const told = <A>(work: Effect.Effect<A, CannotPay>) =>
+const asRefused = <A>(work: Effect.Effect<A, CannotPay>) =>
   Effect.catch(work, ({ what, reason }) => (what === "key" ? misused(reason) : new CommandRefused({ reason })))
 
-const toldOf = <A, E>(work: Effect.Effect<A, E | CannotPay>) =>
+const refusing = <A, E>(work: Effect.Effect<A, E | CannotPay>) =>
   Effect.mapError(work, (error) => (error instanceof CannotPay ? new CommandRefused({ reason: error.reason }) : error))
 
 const isOk = ({ status }: HttpClientResponse.HttpClientResponse) => status >= 200 && status < 300
@@ -78,7 +78,7 @@ const free = Effect.fnUntraced(function* (order: PayOrder, response: HttpClientR
   const { text } = yield* takeAnswer(response, shower(order))
   if (order.isJson) return writeJson({ model: order.model, answer: text, priceUsd: "0.000000" })
   writeOut("\n")
-  return tell(order, `${order.model} is free, nothing was paid`)
+  return printLine(order, `${order.model} is free, nothing was paid`)
 })
 
 const report = (order: PayOrder, { quote, wallet, before, after, answer }: Paid) => {
@@ -106,18 +106,18 @@ const report = (order: PayOrder, { quote, wallet, before, after, answer }: Paid)
   }
   writeOut("\n")
   if (byChannel !== undefined) {
-    for (const line of channelLines(byChannel)) tell(order, line)
-    return tell(order, `wallet:   ${leftText(after)}`)
+    for (const line of channelLines(byChannel)) printLine(order, line)
+    return printLine(order, `wallet:   ${leftText(after)}`)
   }
-  tell(
+  printLine(
     order,
     receipt?.success === true ? `receipt:  ${receiptText(receipt)}` : "receipt:  the chain has not spoken yet"
   )
   if (charged !== undefined) {
-    tell(order, `charged:  ${usdText(charged)} USD of the ${usdText(quote.microUsd)} that were signed`)
+    printLine(order, `charged:  ${usdText(charged)} USD of the ${usdText(quote.microUsd)} that were signed`)
   }
   const paid = after === undefined ? "" : `, ${usdText(before - after)} paid`
-  return tell(order, `wallet:   ${leftText(after)}${paid}`)
+  return printLine(order, `wallet:   ${leftText(after)}${paid}`)
 }
 
 const leftText = (after: bigint | undefined) =>
@@ -138,6 +138,6 @@ const quoteLine = ({ model }: PayOrder, { quote, requirements, microUsd }: PayQu
 /** Prints words as they arrive; with --json everything is printed at the end. */
 const shower = ({ isJson }: PayOrder) => (isJson ? () => undefined : writeOut)
 
-const tell = ({ isJson }: PayOrder, line: string) => void (isJson || writeError(`${line}\n`))
+const printLine = ({ isJson }: PayOrder, line: string) => void (isJson || writeError(`${line}\n`))
 
 const writeJson = (value: unknown) => writeOut(`${JSON.stringify(value)}\n`)

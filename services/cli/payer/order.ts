@@ -76,8 +76,8 @@ const findPlaces = Effect.fnUntraced(function* (given: PayerGiven, readsChain: b
   }
   const { home } = yield* readSettings
   const hasKey = keyFile !== undefined || keyVariable !== undefined
-  const isWhole = given.gateway !== undefined && hasKey && (given.rpc !== undefined || !readsChain)
-  const ready = isWhole ? {} : yield* readReady(home, Ready)
+  const isComplete = given.gateway !== undefined && hasKey && (given.rpc !== undefined || !readsChain)
+  const ready = isComplete ? {} : yield* readReady(home, Ready)
   const local = localOf(ready, "evm")
   const gatewayUrl = given.gateway?.replace(/(?<!\/)\/+$/u, "") ?? ready.gateway
   if (gatewayUrl === undefined) {

@@ -115,7 +115,7 @@ const showAll = Effect.fnUntraced(
     for (;;) {
       const next = yield* Queue.take(waiting)
       if (next === "end") return words.end(true)
-      yield* sink.heard(next.start_time)
+      yield* sink.played(next.start_time)
       words.show(next)
     }
   },
@@ -220,7 +220,7 @@ interface WordsOptions {
 interface WordsShown {
   readonly show: (mark: WordMark) => void
   /** `isWhole`: the text after the last word belongs to it. */
-  readonly end: (isWhole: boolean) => void
+  readonly end: (isComplete: boolean) => void
 }
 
 // A shorter text is over before its progress could be read.
@@ -233,7 +233,7 @@ export const showWords = ({ text, marks, hasProgress, out, progress }: WordsOpti
   let at = 0
   let percentShown = -1
 
-  const tellProgress = ({ end, end_time: endMs }: WordMark) => {
+  const reportProgress = ({ end, end_time: endMs }: WordMark) => {
     const percent = Math.floor((end / text.length) * 100)
     if (percent === percentShown) return
     percentShown = percent
@@ -248,11 +248,11 @@ export const showWords = ({ text, marks, hasProgress, out, progress }: WordsOpti
         out(at === 0 ? `${before.trimStart()}${mark.value}` : `${before}${mark.value}`)
       }
       at = mark.end
-      if (showsProgress) tellProgress(mark)
+      if (showsProgress) reportProgress(mark)
     },
-    end: (isWhole) => {
+    end: (isComplete) => {
       if (percentShown >= 0) progress(clearLine)
-      if (marks === "words" && at > 0) out(isWhole ? `${plain(text.slice(at)).trimEnd()}\n` : "\n")
+      if (marks === "words" && at > 0) out(isComplete ? `${plain(text.slice(at)).trimEnd()}\n` : "\n")
     }
   }
 }

@@ -17,7 +17,7 @@ import { playedRateHz } from "./order.ts"
 export interface SaySink {
   readonly write: (bytes: Uint8Array) => Effect.Effect<void, CommandRefused>
   /** Completes when that moment of the audio is heard; at once without a listener. */
-  readonly heard: (atMs: number) => Effect.Effect<void>
+  readonly played: (atMs: number) => Effect.Effect<void>
   /** Completes when everything is written or heard. */
   readonly finish: Effect.Effect<void, CommandRefused>
 }
@@ -68,7 +68,7 @@ export const openFile = Effect.fnUntraced(function* (named: string, wavRateHz: n
     path,
     bytes: () => bytes,
     write: put,
-    heard: () => Effect.void,
+    played: () => Effect.void,
     finish: headed.pipe(
       Effect.andThen(attempt(() => handle.close())),
       Effect.andThen(Effect.uninterruptible(attempt(() => rename(part, path))))
@@ -130,9 +130,9 @@ const deaf = /audio open failed|could not initialize sdl|failed to open file/iu
 /** Undefined when it played to the end. */
 export const faultOfPlayer = (code: number | null, signal: string | null, said: string): string | undefined => {
   const lines = said.split("\n").map((line) => line.trim())
-  const told = lines.find((line) => deaf.test(line)) ?? lines.findLast((line) => line !== "")
+  const cause = lines.find((line) => deaf.test(line)) ?? lines.findLast((line) => line !== "")
   if (code === 0 && !deaf.test(said)) return undefined
-  return told ?? (signal === null ? `it ended with ${code}` : `it was ended by ${signal}`)
+  return cause ?? (signal === null ? `it ended with ${code}` : `it was ended by ${signal}`)
 }
 
 // Audio that a player has not taken yet waits here, up to ten minutes of it, so that the fleet finishes soon.
@@ -148,12 +148,12 @@ export const openPlayer = Effect.gen(function* () {
   }
   const firstMs = yield* Deferred.make<number>()
   const started = Effect.flatMap(Clock.currentTimeMillis, (nowMs) => Deferred.succeed(firstMs, nowMs + player.startMs))
-  const heard = Effect.fnUntraced(function* (atMs: number) {
+  const played = Effect.fnUntraced(function* (atMs: number) {
     const dueMs = (yield* Deferred.await(firstMs)) + atMs
     yield* Effect.sleep(Math.max(0, dueMs - (yield* Clock.currentTimeMillis)))
   })
   const open = player.isFed ? fed(player, started) : given(player, started)
-  const sink: SaySink = { ...(yield* open), heard }
+  const sink: SaySink = { ...(yield* open), played }
   return sink
 })
 

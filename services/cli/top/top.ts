@@ -113,7 +113,7 @@ type Table = ReadonlyArray<ReadonlyArray<string>>
  */
 export const frameLines = (frame: Frame, room: Room): ReadonlyArray<string> => {
   const fixed = [heading(frame), "", ...align(roleTable(frame.roles)), "", ...totalLines(frame), breakerLine(frame)]
-  const latencies = ["", ...align(latencyTable(frame.latencies.filter(isTold)))]
+  const latencies = ["", ...align(latencyTable(frame.latencies.filter(isMeasured)))]
   // Busy endpoints come first, and at least three of them before any latency.
   const left = room.rows - fixed.length - 2
   const shown = Math.max(Math.min(3, frame.endpoints.length), left - latencies.length)
@@ -121,7 +121,7 @@ export const frameLines = (frame: Frame, room: Room): ReadonlyArray<string> => {
   return [...fixed, ...endpoints, ...latencies].slice(0, room.rows).map((line) => fit(line, room.columns))
 }
 
-const isTold = ({ p50Ms, perSecond }: LatencyRow) => p50Ms !== null || perSecond === null
+const isMeasured = ({ p50Ms, perSecond }: LatencyRow) => p50Ms !== null || perSecond === null
 
 const heading = ({ at, roles, windowSeconds }: Frame) => {
   const down = roles.filter(({ state }) => state !== "up").length

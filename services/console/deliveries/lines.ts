@@ -146,9 +146,9 @@ export const wholeDelivery = Effect.fn("wholeDelivery")(function* (
   }
   let last = known
   while (last.attempt.nextAttemptAt !== null && lines.length < attemptsMax) {
-    const later = yield* lineAfter(last, Date.parse(last.attempt.nextAttemptAt), last.attempt.attempt + 1)
-    if (Option.isNone(later)) break
-    last = later.value
+    const nextLine = yield* lineAfter(last, Date.parse(last.attempt.nextAttemptAt), last.attempt.attempt + 1)
+    if (Option.isNone(nextLine)) break
+    last = nextLine.value
     lines.push(last)
   }
   return { lines, last, isComplete: isComplete(lines, yield* Clock.currentTimeMillis) }

@@ -3,7 +3,7 @@ import { Effect, Option } from "effect"
 import { type SourceMessage, StreamReader } from "#bus"
 import { endpointIdOf } from "#webhooks/contract"
 import { isoTime, subjects } from "#base"
-import { AbandonedGroup, type AbandonedSummary, type AbandonedWhole, resendCountMax } from "#console/api"
+import { AbandonedGroup, type AbandonedSummary, type AbandonedDetails, resendCountMax } from "#console/api"
 import { Caller, conflict, emptyAnswer, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
 import {
   type AbandonedDelivery,
@@ -83,7 +83,7 @@ export const abandonedRoutes = routesOf(
       Effect.gen(function* () {
         const abandoned = yield* found
         const { may } = yield* Caller
-        const whole: AbandonedWhole = {
+        const whole: AbandonedDetails = {
           ...summaryOf(abandoned),
           redriveOf: abandoned.due.delivery.redriveOf ?? null,
           body:

@@ -87,7 +87,7 @@ const behindMs = 3_600_000
 export const bookView = (
   entry: PaymentNetwork,
   state: BookState | undefined,
-  { standing, nowMs }: { readonly standing: number; readonly nowMs: number }
+  { standing: open, nowMs }: { readonly standing: number; readonly nowMs: number }
 ): BookView => {
   const comparedAtMs = state?.comparedAtMs ?? null
   return {
@@ -101,7 +101,7 @@ export const bookView = (
     isBehind: comparedAtMs === null || nowMs - comparedAtMs > behindMs,
     trouble: state === undefined ? "no settler has compared it yet" : state.trouble,
     holder: state?.holder ?? null,
-    standing,
+    standing: open,
     keys: (state?.keys ?? []).map((key) => ({ ...key, decimals: coinDecimalsOf(entry.Network) })),
     notKept: state?.notKept ?? 0
   }
@@ -201,11 +201,11 @@ export const bookRoutes = routesOf(
         const networks = yield* networksOf
         const nowMs = yield* Clock.currentTimeMillis
         const kept = yield* allFindings
-        const standing = kept.filter(({ end }) => end === null)
+        const open = kept.filter(({ end }) => end === null)
         const states = yield* refusing(Effect.flatMap(Kv, (kv) => kv.open(bucket, BookState)))
         const books = yield* Effect.forEach(networks, (entry) =>
           Effect.map(refusing(states.get(`state.${addressKeyOf(entry.Network, entry.PayTo)}`)), (state) => {
-            const own = standing.filter(
+            const own = open.filter(
               ({ network, payTo }) => network === entry.Network && isSameAddress(network, payTo, entry.PayTo)
             )
             const known = Option.map(state, ({ value }) => value)
@@ -217,7 +217,7 @@ export const bookRoutes = routesOf(
             ? kept
                 .filter(({ end }) => end !== null)
                 .toSorted((left, right) => (right.end?.atMs ?? 0) - (left.end?.atMs ?? 0))
-            : standing.toSorted((left, right) => left.foundAtMs - right.foundAtMs)
+            : open.toSorted((left, right) => left.foundAtMs - right.foundAtMs)
         return jsonAnswer({
           books,
           findings: wanted.slice(0, pageSizeMax).map((finding) => findingView(networks, finding)),

@@ -226,13 +226,13 @@ const chosenOnce = Effect.fnUntraced(function* (asked: Asked, { key, upTo }: Key
 })
 
 // The clocks of broker and dispatchers differ.
-const clocksApartMs = 2_000
+const clockSkewMs = 2_000
 
 /** Before an event was published no attempt was made for it. Undefined when EVENTS no longer has it. */
 const publishedMs = Effect.fnUntraced(function* (eventSequence: number | undefined) {
   if (eventSequence === undefined) return undefined
   const found = Option.getOrUndefined(yield* refusing((yield* StreamReader).next("EVENTS", eventSequence)))
-  return found?.sequence === eventSequence ? found.storedAtMs - clocksApartMs : undefined
+  return found?.sequence === eventSequence ? found.storedAtMs - clockSkewMs : undefined
 })
 
 // Enough to keep the broker busy beside live deliveries.

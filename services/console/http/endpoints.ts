@@ -245,8 +245,8 @@ const listed = Effect.fnUntraced(function* (query: PageRequest) {
     .toSorted((left, right) => (left.name < right.name ? -1 : 1))
   const items = yield* endpointViews(rest.slice(0, limit))
   const last = items.at(-1)
-  const isWhole = last === undefined || rest.length <= limit
-  return jsonAnswer({ items, nextCursor: isWhole ? null : cursorText(last.name) })
+  const isLastPage = last === undefined || rest.length <= limit
+  return jsonAnswer({ items, nextCursor: isLastPage ? null : cursorText(last.name) })
 })
 
 const create = Effect.fnUntraced(function* ({ reason, ...creation }: typeof CreateEndpoint.Type) {

@@ -55,11 +55,13 @@ export const speechRoutes = routesOf(
     getSpeech: () =>
       Effect.gen(function* () {
         const bucket = yield* refusing((yield* Kv).open("speech-figures", SpeechFigures))
-        const told = yield* refusing(Stream.runCollect(Stream.take(bucket.scan("*"), processesMax)))
-        const voices = new Map(told.flatMap(({ value }) => value.voices.map((voice) => [voice.id, voice] as const)))
+        const announced = yield* refusing(Stream.runCollect(Stream.take(bucket.scan("*"), processesMax)))
+        const voices = new Map(
+          announced.flatMap(({ value }) => value.voices.map((voice) => [voice.id, voice] as const))
+        )
         return jsonAnswer({
-          sessions: told.reduce((sum, { value }) => sum + value.sessions, 0),
-          processes: told.map(({ key, value: { startedAtMs, voices: _voices, ...figures } }) => ({
+          sessions: announced.reduce((sum, { value }) => sum + value.sessions, 0),
+          processes: announced.map(({ key, value: { startedAtMs, voices: _voices, ...figures } }) => ({
             instance: key,
             startedAt: isoTime(startedAtMs),
             ...figures

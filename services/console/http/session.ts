@@ -21,7 +21,7 @@ import {
   unauthorized,
   type WireError
 } from "#http"
-import { type BusError, gone, Kv, records } from "#bus"
+import { type BusError, deleted, Kv, records } from "#bus"
 import { Configuration } from "#configuration"
 import { type Act, AuditLog } from "../AuditLog.ts"
 import { clearCookie, PageAccess, type SessionCookie, setCookie } from "../page/PageAccess.ts"
@@ -92,7 +92,7 @@ export class SignInCodes extends Context.Service<
       })
 
       const take = Effect.fn("SignInCodes.take")(function* (code: string) {
-        const { answer: taken } = yield* records(bucket).change(keyOf(code), (before) => gone(before, "remove"))
+        const { answer: taken } = yield* records(bucket).change(keyOf(code), (before) => deleted(before, "remove"))
         const nowMs = yield* Clock.currentTimeMillis
         return Option.filter(Option.fromUndefinedOr(taken), ({ expiresAt }) => Date.parse(expiresAt) > nowMs)
       })

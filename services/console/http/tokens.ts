@@ -92,10 +92,10 @@ export const tokenRoutes = routesOf(
           .filter((record) => from === undefined || placeIn(record) < from)
         const shown = rest.slice(0, limit)
         const last = shown.at(-1)
-        const isWhole = last === undefined || rest.length <= limit
+        const isLastPage = last === undefined || rest.length <= limit
         return jsonAnswer({
           items: shown.map(yield* viewing),
-          nextCursor: isWhole ? null : cursorText(placeIn(last))
+          nextCursor: isLastPage ? null : cursorText(placeIn(last))
         })
       }),
 

@@ -62,15 +62,15 @@ export const storedOf = (message: SourceMessage): Option.Option<Stored> =>
   Option.map(Result.getSuccess(receiptCodec.decode(message)), (receipt) => ({ sequence: message.sequence, receipt }))
 
 // A receipt is stored when its settler reports that its payment ended; the clocks of the two differ by less.
-const clocksApartMs = 60_000
+const clockSkewMs = 60_000
 const messagesAtOnce = 256
 
 /** Where the receipts of a time span begin, and one past where they end. */
 const boundsOf = Effect.fnUntraced(function* ({ sinceMs, untilMs }: ReceiptFilter) {
   const reader = yield* StreamReader
   const { firstSequence, lastSequence } = yield* reader.bounds(stream)
-  const first = sinceMs === undefined ? firstSequence : yield* reader.firstAt(stream, sinceMs - clocksApartMs)
-  const end = untilMs === undefined ? lastSequence + 1 : yield* reader.firstAt(stream, untilMs + clocksApartMs)
+  const first = sinceMs === undefined ? firstSequence : yield* reader.firstAt(stream, sinceMs - clockSkewMs)
+  const end = untilMs === undefined ? lastSequence + 1 : yield* reader.firstAt(stream, untilMs + clockSkewMs)
   return { first: Math.max(1, first), end }
 })
 
@@ -123,7 +123,7 @@ export const readForOneMax = 20_480
 /** The receipts of a claim, none of which is older than it. */
 export const receiptsOfClaim = ({ key, record: { network, payer, claimedAtMs } }: SeenClaim) => {
   const back = { before: Number.MAX_SAFE_INTEGER, limit: pageSizeMax, readMax: readForOneMax }
-  return newestReceipts({ ...back, network, payer, claimKey: key, sinceMs: claimedAtMs - clocksApartMs })
+  return newestReceipts({ ...back, network, payer, claimKey: key, sinceMs: claimedAtMs - clockSkewMs })
 }
 
 /** The range that a table covers, and the most messages in it. */

@@ -296,7 +296,7 @@ const decodeBanner = Schema.decodeUnknownOption(Banner)
 export const serverNameOn = (port: number): Effect.Effect<Option.Option<string>> =>
   Effect.callback((resume) => {
     const socket = connect(port, "127.0.0.1")
-    let heard = ""
+    let output = ""
     const end = (name: Option.Option<string>) => {
       socket.destroy()
       resume(Effect.succeed(name))
@@ -305,8 +305,8 @@ export const serverNameOn = (port: number): Effect.Effect<Option.Option<string>>
     socket.once("error", () => end(Option.none()))
     socket.once("close", () => end(Option.none()))
     socket.on("data", (data) => {
-      heard += data.toString("latin1")
-      if (heard.includes("\r\n") || heard.length > bannerBytesMax) end(nameIn(heard))
+      output += data.toString("latin1")
+      if (output.includes("\r\n") || output.length > bannerBytesMax) end(nameIn(output))
     })
     return Effect.sync(() => socket.destroy())
   })

@@ -101,7 +101,7 @@ const newPart = (opened: OpenedPart): Part => ({
 
 const isOver = ({ opened, json, end }: Part, isAwaited: boolean) => {
   if (end !== undefined || !isAwaited) return end !== undefined
-  return opened._tag === "Text" || opened._tag === "Refusal" || (opened._tag === "ToolCall" && json.isWhole())
+  return opened._tag === "Text" || opened._tag === "Refusal" || (opened._tag === "ToolCall" && json.isComplete())
 }
 
 const sealed = (part: Part | undefined, signature: string): AnswerEvents => {
@@ -133,7 +133,7 @@ const jsonEnd = () => {
   let depth = 0
   let isInString = false
   let isEscaped = false
-  let isWhole = false
+  let isComplete = false
   const step = (character: string) => {
     if (isInString) {
       if (isEscaped) isEscaped = false
@@ -142,12 +142,12 @@ const jsonEnd = () => {
     } else if (character === '"') isInString = true
     else if (character === "{" || character === "[") depth += 1
     else if (character === "}" || character === "]") depth -= 1
-    isWhole = depth === 0 && !isInString && (isWhole || character === "}")
+    isComplete = depth === 0 && !isInString && (isComplete || character === "}")
   }
   return {
     push: (text: string) => {
       for (const character of text) step(character)
     },
-    isWhole: () => isWhole
+    isComplete: () => isComplete
   }
 }

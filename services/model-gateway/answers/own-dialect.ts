@@ -60,11 +60,11 @@ const choiceCalls = (answerId: string) => {
       const raw = recordsAt(delta, "tool_calls")
       if (raw.length === 0 && !isLast) return choice
       isOver ||= isLast
-      const told = raw.flatMap((call) => written(calls.push(call), call))
+      const events = raw.flatMap((call) => written(calls.push(call), call))
       const rest = isLast ? calls.rest().flatMap((call) => written(call, {})) : []
       if (isLast) missing ??= calls.faultAtEnd()
       if (raw.length === 0 && rest.length === 0) return choice
-      return { ...choice, delta: { ...delta, tool_calls: [...told, ...rest] } }
+      return { ...choice, delta: { ...delta, tool_calls: [...events, ...rest] } }
     },
     cut: (index: number): Events => {
       if (isOver) return []

@@ -24,7 +24,7 @@ export interface AnswerShape extends Omit<AnswerFrame, "calls"> {
 
 interface Provider {
   readonly own: AnswerShape["dialect"]
-  readonly ownWhole: (answer: JsonObject, frame: AnswerFrame) => Result.Result<JsonObject, string>
+  readonly ownAnswer: (answer: JsonObject, frame: AnswerFrame) => Result.Result<JsonObject, string>
   readonly ownStream: (frame: AnswerFrame) => AnswerTranslator
   readonly whole: (answer: JsonObject, frame: AnswerFrame) => AnswerEvents
   readonly reader: (frame: AnswerFrame) => AnswerReader
@@ -35,14 +35,14 @@ const fallbackId = ({ nowSeconds }: AnswerFrame) => String(nowSeconds)
 const providers: Readonly<Record<ProviderKind, Provider>> = {
   openai: {
     own: "chat",
-    ownWhole: ownCompletion,
+    ownAnswer: ownCompletion,
     ownStream: ownChunks,
     whole: (answer, frame) => readCompletion(answer, fallbackId(frame)),
     reader: (frame) => chunkReader(fallbackId(frame))
   },
   anthropic: {
     own: "messages",
-    ownWhole: ownMessage,
+    ownAnswer: ownMessage,
     ownStream: ownEvents,
     whole: readMessage,
     reader: eventReader
@@ -79,8 +79,8 @@ export const wholeAnswer = (
   body: JsonObject
 ): Result.Result<JsonObject, string> => {
   const frame = frameOf(shape)
-  const { own, ownWhole, whole } = providers[kind]
-  if (shape.dialect === own) return ownWhole(body, frame)
+  const { own, ownAnswer, whole } = providers[kind]
+  if (shape.dialect === own) return ownAnswer(body, frame)
   const answer = gathered(whole(body, frame).map(named(frame, shape.dialect)))
   return answer.failure === undefined
     ? Result.succeed(dialects[shape.dialect].whole(answer, frame))

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto"
 import { Result } from "effect"
 import { isRecord, type JsonObject, Untranslatable } from "../translate/json.ts"
-import { asksForNothing } from "../translate/provider-keys.ts"
+import { isDefault } from "../translate/provider-keys.ts"
 import type {
   ApiDialect,
   Conversation,
@@ -95,7 +95,7 @@ export const writingOf = ({ dialect }: Conversation, options: WriteOptions, own:
     callId: isOwn ? (id) => id : writtenId,
     end: (body) =>
       first === undefined
-        ? Result.succeed({ body, files: standing(body, places), leftOut: [...leftOut] })
+        ? Result.succeed({ body, files: placedIn(body, places), leftOut: [...leftOut] })
         : Result.fail(first)
   }
 }
@@ -104,7 +104,7 @@ export const writingOf = ({ dialect }: Conversation, options: WriteOptions, own:
 const partKeys = ["messages", "system", "content", "source"] as const
 
 /** The files that the body contains, wherever a part ended up. */
-const standing = (value: unknown, places: ReadonlyMap<JsonObject, PlacedFile>): ReadonlyArray<PlacedFile> => {
+const placedIn = (value: unknown, places: ReadonlyMap<JsonObject, PlacedFile>): ReadonlyArray<PlacedFile> => {
   if (places.size === 0) return []
   const found: Array<PlacedFile> = []
   const look = (each: unknown): void => {
@@ -154,7 +154,7 @@ export const writtenOthers = (others: JsonObject, { sent, missed }: OtherKeys, w
   const written: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(others)) {
     if (sent.has(key)) written[key] = value
-    else if (asksForNothing(key, value)) continue
+    else if (isDefault(key, value)) continue
     else if (missed?.has(key) === true) writing.refuse(key, "this model's provider does not take it; leave it out")
     else writing.leaveOut(key)
   }

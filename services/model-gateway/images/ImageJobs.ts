@@ -14,7 +14,7 @@ import { Metrics } from "#runtime"
 import type { GatewayFault } from "../errors/GatewayFault.ts"
 import { imageJobs } from "../metrics.ts"
 import { costCounter } from "../models/ModelRegistry.ts"
-import { nothingUsed } from "../payments/charge.ts"
+import { noUsage } from "../payments/charge.ts"
 import { type PaidCall, type SettledCall, withinPayment } from "../payments/paid-call.ts"
 import type { PaymentRefusal } from "../payments/replies.ts"
 import { isRecord, type JsonObject, recordsAt } from "../translate/json.ts"
@@ -182,7 +182,7 @@ export class ImageWork extends Context.Service<
           { tokens: undefined, count: call.count }
         )
         const bytes = utf8.encode(JSON.stringify(body))
-        const settled = yield* payment.settle({ body: bytes, costMicroUsd: cost, used: nothingUsed })
+        const settled = yield* payment.settle({ body: bytes, costMicroUsd: cost, used: noUsage })
         yield* jobs.complete(id, bytes)
         return { body, settled }
       })

@@ -7,7 +7,7 @@ import { ImagesRequest } from "#gateway/contract"
 import { HttpCall, jsonAnswer, writtenJsonAnswer } from "#http"
 import { Configuration } from "#configuration"
 import { unsettledHeaders } from "#payments"
-import { answering, nothingHere } from "../answer-refusal.ts"
+import { answering, notFound } from "../answer-refusal.ts"
 import { fault, GatewayFault } from "../errors/GatewayFault.ts"
 import { FreeTier } from "../models/FreeTier.ts"
 import type { RegisteredModel } from "../models/ModelRegistry.ts"
@@ -27,7 +27,7 @@ import { type FoundJob, ImageJobs, ImageWork, jobBody, type MadeImages, newImage
 
 const pollSeconds = 2
 
-const noJob = nothingHere("There is no such image job, or it is older than a day")
+const noJob = notFound("There is no such image job, or it is older than a day")
 
 const paymentOf = Effect.fnUntraced(function* (call: ImageCall, id: string) {
   if (call.model.entry.Free) {

@@ -12,7 +12,7 @@ import { Configuration } from "#configuration"
 import { Metrics, supervise } from "#runtime"
 import { atomicAmount, type Tariff, tariffOf } from "#payments"
 import { charged, signedAndCharged } from "../metrics.ts"
-import { heldTo, leastPrice, nothingUsed, type Used, usedPrice } from "./charge.ts"
+import { heldTo, leastPrice, noUsage, type Used, usedPrice } from "./charge.ts"
 import { type CallTasks, type EndedAnswer, NotAsked, openCall, type PaidCall, type SettledCall } from "./paid-call.ts"
 import { patiently } from "./patiently.ts"
 import { type PaymentFigures, paymentFigures } from "./payment-figures.ts"
@@ -98,7 +98,7 @@ const pay = Effect.fnUntraced(function* <Offered, Taken extends Payment>(
   const held: HeldCall = {
     method,
     payment,
-    charge: chargeFor(parts, payment, nothingUsed),
+    charge: chargeFor(parts, payment, noUsage),
     answer: { cost: null, body: null },
     ask: Effect.suspend(() => method.charge(payment, { ...held.answer, charge: held.charge })),
     isClosed: false,

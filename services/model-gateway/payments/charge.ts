@@ -21,10 +21,10 @@ export interface Used {
   /** UTF-8 bytes of the content that came from the provider. */
   readonly answerBytes: number
   /** The answer is complete: the provider's report is final. */
-  readonly isWhole: boolean
+  readonly isComplete: boolean
 }
 
-export const nothingUsed: Used = { inputTokens: null, outputTokens: null, answerBytes: 0, isWhole: false }
+export const noUsage: Used = { inputTokens: null, outputTokens: null, answerBytes: 0, isComplete: false }
 
 type Priced = Pick<CallFacts, "prices" | "prompt" | "count">
 
@@ -50,11 +50,11 @@ const priced = (tariff: Tariff, { prices, prompt, count }: Priced, used: Used, o
   return tokenPrice(meteredTariff(tariff), prices, { inputTokens, outputTokens })
 }
 
-const outputTokensOf = ({ outputTokens, answerBytes, isWhole }: Used, bytesEach: number): number => {
+const outputTokensOf = ({ outputTokens, answerBytes, isComplete }: Used, bytesEach: number): number => {
   const counted = Math.ceil(Math.max(0, answerBytes) / bytesEach)
-  const told = reported(outputTokens)
-  if (told === undefined) return counted
-  return isWhole ? told : Math.max(told, counted)
+  const reportedTokens = reported(outputTokens)
+  if (reportedTokens === undefined) return counted
+  return isComplete ? reportedTokens : Math.max(reportedTokens, counted)
 }
 
 /** A provider that reports nothing, or zero for a part that exists, has not reported it. */

@@ -46,10 +46,10 @@ export class PaidAnswers extends Context.Service<
       const objects = yield* Objects
       const keep = Effect.fnUntraced(function* (claimKey: string, { label, body }: PaidAnswer) {
         const head = utf8.encode(`${JSON.stringify(label)}\n`)
-        yield* objects.putWhole(store, objectNameOf(claimKey), Buffer.concat([head, body]))
+        yield* objects.putBytes(store, objectNameOf(claimKey), Buffer.concat([head, body]))
       })
       const find = Effect.fn("PaidAnswers.find")(function* (claimKey: string) {
-        const kept = yield* objects.getWhole(store, objectNameOf(claimKey))
+        const kept = yield* objects.getBytes(store, objectNameOf(claimKey))
         return Option.flatMap(kept, readAnswer)
       })
       return PaidAnswers.of({ keep, find })

@@ -11,7 +11,7 @@ import type { FileData, FileKind, WebFile } from "../conversation/Conversation.t
 import { keyOf } from "../conversation/files.ts"
 import { namedDocumentTokens } from "../conversation/prompt-size.ts"
 import { jsonBytes } from "../translate/json-bytes.ts"
-import { standIn } from "./dialects.ts"
+import { placeholderOf } from "./dialects.ts"
 
 const deadlineMs = 15_000
 const atOnce = 4
@@ -91,9 +91,11 @@ export class FileFetcher extends Context.Service<
       })
       const fetchAll = Effect.fn("FileFetcher.fetchAll")(function* (named: ReadonlyArray<WebFile>) {
         const fetched = new Map(yield* Effect.forEach(named, fetchOne, { concurrency: atOnce }))
-        return (file: WebFile) => fetched.get(keyOf(file)) ?? standIn(file)
+        return (file: WebFile) => fetched.get(keyOf(file)) ?? placeholderOf(file)
       })
-      return FileFetcher.of({ fetch: (named) => (named.length === 0 ? Effect.succeed(standIn) : fetchAll(named)) })
+      return FileFetcher.of({
+        fetch: (named) => (named.length === 0 ? Effect.succeed(placeholderOf) : fetchAll(named))
+      })
     })
   )
 }

@@ -87,11 +87,11 @@ export const checkResponses = (request: JsonObject): Checked => {
   const items = recordsAt(request, "input")
   const isText = typeof request["input"] === "string" && request["input"] !== ""
   // Instructions are the system's; a reasoning item asks no question.
-  const asksNothing = (item: JsonObject) => {
+  const isEmptyItem = (item: JsonObject) => {
     const type = item["type"] ?? "message"
     return type === "reasoning" || (type === "message" && isSystem(item))
   }
-  if (!isText && items.every(asksNothing)) return empty("input")
+  if (!isText && items.every(isEmptyItem)) return empty("input")
   const called = new Set<string>()
   for (const [at, item] of items.entries()) {
     const id = textAt(item, "call_id")
@@ -215,13 +215,13 @@ export const readConversation = (
 }
 
 // No fetched file has a longer type.
-const standIns: Readonly<Record<WebFile["kind"], FileData>> = {
+const placeholders: Readonly<Record<WebFile["kind"], FileData>> = {
   image: { _tag: "Data", mediaType: "image/jpeg", base64: "" },
   document: { _tag: "Data", mediaType: "application/pdf", base64: "" }
 }
 
 /** A file's placeholder until it is fetched. */
-export const standIn = ({ kind }: WebFile): FileData => standIns[kind]
+export const placeholderOf = ({ kind }: WebFile): FileData => placeholders[kind]
 
 type Writer = (conversation: Conversation, options: WriteOptions) => Result.Result<Written, Untranslatable>
 

@@ -15,7 +15,14 @@ import type { ApiDialect, Conversation, WebFile } from "../conversation/Conversa
 import { promptSize } from "../conversation/prompt-size.ts"
 import { soldTools } from "../conversation/sold-tools.ts"
 import { isNothing, isRecord, type JsonObject, recordAt, textAt, without } from "../translate/json.ts"
-import { checkConversation, checkRequest, readConversation, requestedTokens, standIn, writtenFor } from "./dialects.ts"
+import {
+  checkConversation,
+  checkRequest,
+  readConversation,
+  requestedTokens,
+  placeholderOf,
+  writtenFor
+} from "./dialects.ts"
 
 export interface ModelCall {
   readonly dialect: ApiDialect
@@ -112,7 +119,7 @@ const measured = (
   { model, conversation, leftOut }: SoldCall,
   outputTokens: number
 ): Result.Result<Measure, GatewayFault> => {
-  const write = writtenFor(conversation, { outputTokens, fetched: standIn })
+  const write = writtenFor(conversation, { outputTokens, fetched: placeholderOf })
   let measure: Measure | undefined
   let first: GatewayFault | undefined
   for (const route of unlikeRoutes(model.routes)) {

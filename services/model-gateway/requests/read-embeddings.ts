@@ -39,7 +39,7 @@ export const readEmbeddingCall = ({ bytes, json }: ReadBody, { find }: Pick<Read
           model,
           request,
           bytes,
-          prompt: { ...prompt, textBytes: prompt.textBytes + bytesBeside(request) },
+          prompt: { ...prompt, textBytes: prompt.textBytes + otherBytes(request) },
           leftOut
         }))
       })
@@ -50,7 +50,7 @@ export const readEmbeddingCall = ({ bytes, json }: ReadBody, { find }: Pick<Read
 const plainKeys = ["model", "input", "dimensions", "encoding_format", "user"] as const
 
 /** Whatever is written besides the inputs also counts, because a provider may put it before each of them. */
-const bytesBeside = (request: JsonObject) => {
+const otherBytes = (request: JsonObject) => {
   const rest = without(request, ...plainKeys)
   return Object.keys(rest).length === 0 ? 0 : jsonBytes(rest)
 }

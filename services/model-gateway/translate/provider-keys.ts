@@ -52,7 +52,7 @@ const usual: Readonly<Record<string, unknown>> = {
 }
 
 /** Whether a key is sent although its value changes nothing. */
-export const asksForNothing = (key: string, value: unknown): boolean => isNothing(value) || value === usual[key]
+export const isDefault = (key: string, value: unknown): boolean => isNothing(value) || value === usual[key]
 
 /** The part of the request that its provider may receive. */
 export const allowedRequest = ({ sent }: Pick<KeyRules, "sent">, request: JsonObject): WrittenRequest => {
@@ -60,7 +60,7 @@ export const allowedRequest = ({ sent }: Pick<KeyRules, "sent">, request: JsonOb
   if (others.length === 0) return { body: request, leftOut: [] }
   return {
     body: Object.fromEntries(Object.entries(request).filter(([key]) => sent.has(key))),
-    leftOut: others.filter((key) => !asksForNothing(key, request[key]))
+    leftOut: others.filter((key) => !isDefault(key, request[key]))
   }
 }
 

@@ -55,7 +55,7 @@ export interface UpstreamOrder {
   readonly bodyFor: (route: ModelRoute) => Result.Result<JsonObject, GatewayFault>
 }
 
-interface WholeAnswer {
+interface CompleteAnswer {
   readonly kind: ProviderKind
   /** The route that answered. */
   readonly route: ModelRoute
@@ -65,7 +65,7 @@ interface WholeAnswer {
 export class Upstreams extends Context.Service<
   Upstreams,
   {
-    readonly whole: (order: UpstreamOrder) => Effect.Effect<WholeAnswer, GatewayFault>
+    readonly whole: (order: UpstreamOrder) => Effect.Effect<CompleteAnswer, GatewayFault>
     readonly stream: (order: UpstreamOrder) => Effect.Effect<StreamedAnswer, GatewayFault, Scope.Scope>
   }
 >()("starling/model-gateway/Upstreams") {

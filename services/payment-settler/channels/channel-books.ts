@@ -187,7 +187,7 @@ export const compareChannels = Effect.fnUntraced(function* (
   known: ReadonlyMap<string, Channel>
 ): Effect.fn.Return<void, BusError | ChainUnavailable> {
   const { metrics, network } = keeper
-  tell(keeper, known)
+  report(keeper, known)
   // The records as they are before their receipts are read.
   const compared = nextInTurn(keeper, known)
   const isAtEnd = yield* addReceipts(keeper, known)
@@ -208,15 +208,15 @@ const faultsOf = Effect.fnUntraced(function* (
   const name = { network: network.name, channelId: channelIdIn(network.contract, config) }
   yield* Effect.catchTag(mirror(network, channels, { ...name, config }), "ChannelRefused", () => Effect.void)
   const present = Option.getOrUndefined(yield* channels.read(name))
-  const told = { channelId: name.channelId, asset: config.token, payer: config.payer }
-  if (present === undefined) return [{ ...told, fault: "its record is gone", amount: channel.charged }]
+  const columns = { channelId: name.channelId, asset: config.token, payer: config.payer }
+  if (present === undefined) return [{ ...columns, fault: "its record is gone", amount: channel.charged }]
   const key = sumKeyOf(network.name, name.channelId)
   const { answer: sum } = yield* records(sums).change(key, (before = noReceipts) => {
     const base = isAtEnd ? baseOf(before, channel, present) : before.base
     return base === before.base ? kept(before) : replaced({ ...before, base })
   })
   const ofReceipts = isAtEnd ? faultsOfReceipts(sum, channel, present) : []
-  return [...faultsOfChannel(present), ...ofReceipts].map((fault) => ({ ...told, ...fault }))
+  return [...faultsOfChannel(present), ...ofReceipts].map((fault) => ({ ...columns, ...fault }))
 })
 
 const findingIdOf = ({ Network, PayTo }: Receiver, { channelId, fault }: BookChannel) =>
@@ -232,13 +232,13 @@ const keepFindings = Effect.fnUntraced(function* (
   faults: ReadonlyArray<BookChannel>
 ): Effect.fn.Return<void, BusError> {
   const kept = (yield* books.all(entry)).map(({ value }) => value)
-  const standing = new Map(kept.map((finding) => [finding.id, finding] as const))
+  const open = new Map(kept.map((finding) => [finding.id, finding] as const))
   const ids = new Set<string>()
   let others = kept.length
   for (const channel of faults) {
     const id = findingIdOf(entry, channel)
     ids.add(id)
-    const before = standing.get(id)
+    const before = open.get(id)
     // It is still open, or an operator has explained it.
     if (before !== undefined && (before.end === null || before.end.how === "accepted")) continue
     const foundAtMs = yield* Clock.currentTimeMillis
@@ -265,7 +265,7 @@ const nextInTurn = (keeper: Keeper, known: ReadonlyMap<string, Channel>): Readon
   return keys.slice(0, comparedMax).flatMap((key) => known.get(key) ?? [])
 }
 
-const tell = ({ metrics, network }: Keeper, known: ReadonlyMap<string, Channel>) => {
+const report = ({ metrics, network }: Keeper, known: ReadonlyMap<string, Channel>) => {
   const units = metrics.gauge(channelUnits)
   for (const [sum, amount] of Object.entries(sumsOf(known.values()))) {
     units.set({ network: network.name, sum: sum as keyof ChannelSums }, Number(amount))

@@ -382,23 +382,23 @@ const sendForeign = Effect.fnUntraced(function* (
   const outcome =
     signed === undefined ? undefined : Option.getOrUndefined(yield* contract.outcomeOf(signed.transaction))
   const earlier = outcome?._tag === "Made" ? outcome : undefined
-  const noteOf = (transaction: string, isTold: boolean): SignedOrder =>
+  const noteOf = (transaction: string, isAnswered: boolean): SignedOrder =>
     settlement.type === "settle" && ticket !== undefined
-      ? { transaction, refund: null, ticket, isTold }
+      ? { transaction, refund: null, ticket, isTold: isAnswered }
       : { transaction, refund: null }
   // A sweep not yet recorded as answered also answers the next caller.
-  const tellOf = (made: MadeCall) => {
+  const answerOf = (made: MadeCall) => {
     const { transactionHash } = made.receipt
     const noted = settlement.type === "settle" ? Effect.ignore(orders.note(noteOf(transactionHash, true))) : Effect.void
     return Effect.as(noted, done(transactionHash, movedBy(settlement, made)))
   }
   // All sweeps are the same call: only the ticket shows that this exact order was already carried out.
   const isSame = settlement.type !== "settle" || (signed?.ticket !== undefined && signed.ticket === ticket)
-  if (earlier !== undefined && isSame) return yield* tellOf(earlier)
+  if (earlier !== undefined && isSame) return yield* answerOf(earlier)
   if (settlement.type === "settle") {
     const { totalClaimed, totalSettled } = yield* contract.totals(settlement.receiver, settlement.token)
     if (totalClaimed <= totalSettled) {
-      return earlier !== undefined && signed?.isTold === false ? yield* tellOf(earlier) : refused("nothing_to_settle")
+      return earlier !== undefined && signed?.isTold === false ? yield* answerOf(earlier) : refused("nothing_to_settle")
     }
   }
   const simulated = yield* Effect.result(contract.simulate(data))
@@ -412,7 +412,7 @@ const sendForeign = Effect.fnUntraced(function* (
   const mayBeFirst = signed !== undefined && isEmpty && (isSame || signed.isTold === false)
   const first = mayBeFirst ? yield* contract.outcomeOf(signed.transaction) : Option.none()
   const made = Option.isSome(first) && first.value._tag === "Made" ? first.value : sent
-  return made._tag === "Made" ? yield* tellOf(made) : refused(`${settlement.type}_transaction_failed`)
+  return made._tag === "Made" ? yield* answerOf(made) : refused(`${settlement.type}_transaction_failed`)
 })
 
 const sha256Of = (data: Uint8Array) => createHash("sha256").update(data).digest("hex")

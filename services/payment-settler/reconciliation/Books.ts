@@ -149,5 +149,5 @@ const recheckedKinds: ReadonlyArray<BookFinding["kind"]> = [
 ]
 
 /** The ids of stored findings that are no longer open, if these are all that the comparison finds. Pure. */
-export const resolvedIds = (kept: ReadonlyArray<BookFinding>, standing: ReadonlySet<string>): ReadonlyArray<string> =>
-  kept.flatMap(({ id, kind, end }) => (end === null && recheckedKinds.includes(kind) && !standing.has(id) ? [id] : []))
+export const resolvedIds = (kept: ReadonlyArray<BookFinding>, open: ReadonlySet<string>): ReadonlyArray<string> =>
+  kept.flatMap(({ id, kind, end }) => (end === null && recheckedKinds.includes(kind) && !open.has(id) ? [id] : []))

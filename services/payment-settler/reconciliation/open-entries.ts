@@ -20,7 +20,7 @@ export interface Reading {
   /** Each is found once in a process's life. */
   readonly findings: ReadonlyArray<Finding>
   /** All current findings, whether found before or not. */
-  readonly standing: ReadonlyArray<Finding>
+  readonly allFindings: ReadonlyArray<Finding>
   readonly transferred: bigint
   readonly receipted: bigint
   readonly isAtEnd: boolean
@@ -92,15 +92,15 @@ const read = Effect.fn("OpenEntries.read")(function* (
   const sums = yield* readOn(account)
   const nowMs = yield* Clock.currentTimeMillis
   const patience: Patience = {
-    isYoungTransfer: (transfer) => nowMs - (firstSeenMs.get(transferKey(transfer)) ?? nowMs) < graceMs,
-    isYoungReceipt: ({ settledAtMs }) => nowMs - settledAtMs < graceMs
+    isRecentTransfer: (transfer) => nowMs - (firstSeenMs.get(transferKey(transfer)) ?? nowMs) < graceMs,
+    isRecentReceipt: ({ settledAtMs }) => nowMs - settledAtMs < graceMs
   }
   const { transfers, receipts } = withCarried({ transfers: account.transfers, receipts: receiptsOf(account) }, carried)
   const all = reconcile(claims, transfers, receipts, { nowMs, graceMs })
-  const findings = all.filter((finding) => !isYoung(finding, patience) && !found.has(findingName(finding)))
+  const findings = all.filter((finding) => !isRecent(finding, patience) && !found.has(findingName(finding)))
   if (found.size > foundMax) found.clear()
   for (const finding of findings) found.add(findingName(finding))
-  return { ...sums, findings, standing: all, commit: commit(account, patience) }
+  return { ...sums, findings, allFindings: all, commit: commit(account, patience) }
 })
 
 /** The window with carried halves, each once: a process that starts reads them again. Pure. */
@@ -166,9 +166,9 @@ const commit = Effect.fnUntraced(function* (account: Account, patience: Patience
   return yield* new BusUnavailable({ operation: "move the checkpoint of the books", detail: "another came first" })
 })
 
-const isYoung = (finding: Finding, patience: Patience): boolean => {
-  if (finding._tag === "TransferWithoutReceipt") return patience.isYoungTransfer(finding.transfer)
-  return finding._tag === "ReceiptWithoutTransfer" && patience.isYoungReceipt(finding.receipt)
+const isRecent = (finding: Finding, patience: Patience): boolean => {
+  if (finding._tag === "TransferWithoutReceipt") return patience.isRecentTransfer(finding.transfer)
+  return finding._tag === "ReceiptWithoutTransfer" && patience.isRecentReceipt(finding.receipt)
 }
 
 /** The name that distinguishes a finding from others. */
@@ -197,8 +197,8 @@ interface Window {
 
 interface Patience {
   /** Whether a transfer without a receipt may still get one. */
-  readonly isYoungTransfer: (transfer: ChainTransfer) => boolean
-  readonly isYoungReceipt: (receipt: Receipt) => boolean
+  readonly isRecentTransfer: (transfer: ChainTransfer) => boolean
+  readonly isRecentReceipt: (receipt: Receipt) => boolean
 }
 
 /**
@@ -220,12 +220,12 @@ export const doneWith = (
     const next = {
       transfers: firstWhere(transfers, done.transfers, (transfer) => {
         const other = receiptAt.get(transferKey(transfer))
-        return other === undefined ? patience.isYoungTransfer(transfer) : other >= done.receipts
+        return other === undefined ? patience.isRecentTransfer(transfer) : other >= done.receipts
       }),
       receipts: firstWhere(receipts, done.receipts, (receipt) => {
         if (!hasTransfer(receipt)) return false
         const other = transferAt.get(transferKey(receipt))
-        return other === undefined ? patience.isYoungReceipt(receipt) : other >= done.transfers
+        return other === undefined ? patience.isRecentReceipt(receipt) : other >= done.transfers
       })
     }
     if (next.transfers === done.transfers && next.receipts === done.receipts) return done

@@ -29,7 +29,7 @@ export const bookOrders = Layer.effectDiscard(
       answer: booksAnswerCodec,
       concurrency: ordersAtOnce,
       waitingMax: ordersWaitingMax,
-      handler: (order) => Effect.catch(obey(deps, order), (error) => Effect.succeed(later(error.message)))
+      handler: (order) => Effect.catch(obey(deps, order), (error) => Effect.succeed(postponed(error.message)))
     })
   })
 )
@@ -45,7 +45,7 @@ const dependencies = Effect.gen(function* () {
 interface Dependencies extends Effect.Success<typeof dependencies> {}
 
 const whyMax = 1_000
-const later = (why: string): BooksAnswer => ({ _tag: "Later", why: why.slice(0, whyMax) })
+const postponed = (why: string): BooksAnswer => ({ _tag: "Later", why: why.slice(0, whyMax) })
 const refused = (why: string): BooksAnswer => ({ _tag: "Refused", why })
 const done = (finding: BookFinding): BooksAnswer => ({ _tag: "Done", finding })
 
@@ -88,7 +88,7 @@ const settleAgain = Effect.fnUntraced(function* (deps: Dependencies, { network }
   if (claim === undefined) return mendedBy("resolved")
   const { requestedAtMs, claimedAtMs } = claim.record
   const settling = yield* deps.settler.settle({ claimKey, network, requestedAtMs: requestedAtMs ?? claimedAtMs })
-  if (settling._tag === "Undecided") return later(`its end is not known yet: ${settling.detail}`)
+  if (settling._tag === "Undecided") return postponed(`its end is not known yet: ${settling.detail}`)
   if (settling._tag === "Superseded") return mendedBy("resolved")
   return mendedBy(settling.how)
 })

@@ -17,7 +17,7 @@ import { Configuration } from "#configuration"
 import { Metrics, supervise } from "#runtime"
 import { type ChainUnavailable, type Claim, Claims } from "#payments"
 import { Ledger } from "../ledger.ts"
-import { findings, receiptedUnits, reconciledAt, standingFindings, transferredUnits } from "../metrics.ts"
+import { findings, receiptedUnits, reconciledAt, openFindings, transferredUnits } from "../metrics.ts"
 import { Networks, type SettlingNetwork } from "../networks.ts"
 import { Settler } from "../settler.ts"
 import { bookFinding, Books, carriedOf, findingId, type KeptFinding, type Receiver, resolvedIds } from "./Books.ts"
@@ -57,7 +57,7 @@ export const reconciler = Layer.effectDiscard(
       yield* Effect.repeat(once, Schedule.spaced(PaymentSettler.ReconcileSeconds * 1_000))
     }).pipe(
       // The process that takes the lease reports the open findings.
-      Effect.ensuring(Effect.sync(() => [...networks.keys()].forEach((network) => showStanding(deps, network, [])))),
+      Effect.ensuring(Effect.sync(() => [...networks.keys()].forEach((network) => setOpenFindings(deps, network, [])))),
       Effect.provide(yield* Effect.context<Checkpoints | Ledger>())
     )
 
@@ -96,7 +96,7 @@ const dependenciesOfReconciler = Effect.gen(function* () {
     transferred: metrics.counter(transferredUnits),
     receipted: metrics.counter(receiptedUnits),
     reconciledAt: metrics.gauge(reconciledAt),
-    standing: metrics.gauge(standingFindings)
+    openFindings: metrics.gauge(openFindings)
   }
 })
 
@@ -121,8 +121,8 @@ const reconcileAll = Effect.fnUntraced(function* (
       yield* Effect.catch(note(deps, account, { isAtEnd, trouble }), (error) =>
         Effect.logWarning("the state of the books could not be kept", error)
       )
-      yield* Effect.catch(tellStanding(deps, account), (error) =>
-        Effect.logWarning("the findings that stand could not be counted", error)
+      yield* Effect.catch(reportOpen(deps, account), (error) =>
+        Effect.logWarning("the open findings could not be counted", error)
       )
     })
     yield* Effect.annotateLogs(reconciling, { network: account.network })
@@ -137,8 +137,8 @@ const reconcileOne = Effect.fnUntraced(function* (
 ): Effect.fn.Return<boolean, BusError | ChainUnavailable> {
   const { network, open } = account
   const kept = yield* deps.books.all(account.receiver)
-  const standing = kept.map(({ value }) => value).filter(({ end }) => end === null)
-  const reading = yield* open.read(claims, carriedOf(standing))
+  const openFindings = kept.map(({ value }) => value).filter(({ end }) => end === null)
+  const reading = yield* open.read(claims, carriedOf(openFindings))
   deps.transferred.inc({ network }, Number(reading.transferred))
   deps.receipted.inc({ network }, Number(reading.receipted))
   const known = new Set(kept.filter(isKnown).map(({ value }) => value.id))
@@ -147,8 +147,8 @@ const reconcileOne = Effect.fnUntraced(function* (
   yield* keepFindings(deps, account, kept.length)
   // A reading of claims that stops early says nothing about the rest.
   if (claims.length < claimsMax) {
-    const names = new Set(reading.standing.map((finding) => findingId(account.receiver, finding)))
-    const over = resolvedIds(standing, names)
+    const names = new Set(reading.allFindings.map((finding) => findingId(account.receiver, finding)))
+    const over = resolvedIds(openFindings, names)
     yield* Effect.forEach(over, (id) => deps.books.end(id, { how: "resolved" }), { discard: true })
   }
   yield* reading.commit
@@ -171,19 +171,19 @@ const keepFindings = Effect.fnUntraced(function* ({ books }: Dependencies, accou
 })
 
 /** Counts the open findings: those in the books, and those that could not be written there yet. */
-const tellStanding = Effect.fnUntraced(function* (deps: Dependencies, { network, receiver, unkept }: Account) {
+const reportOpen = Effect.fnUntraced(function* (deps: Dependencies, { network, receiver, unkept }: Account) {
   const kept = yield* deps.books.all(receiver)
   const all = new Map([...kept.map(({ value }) => [value.id, value] as const), ...unkept])
-  showStanding(
+  setOpenFindings(
     deps,
     network,
     [...all.values()].filter(({ end }) => end === null)
   )
 })
 
-const showStanding = ({ standing }: Dependencies, network: string, all: ReadonlyArray<BookFinding>) => {
+const setOpenFindings = ({ openFindings }: Dependencies, network: string, all: ReadonlyArray<BookFinding>) => {
   for (const finding of findingKinds) {
-    standing.set({ network, finding }, all.filter(({ kind }) => kind === finding).length)
+    openFindings.set({ network, finding }, all.filter(({ kind }) => kind === finding).length)
   }
 }
 

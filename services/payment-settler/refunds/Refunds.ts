@@ -159,7 +159,7 @@ interface Open extends RefundName {
   readonly refund: Refund
 }
 
-const later = (detail: string) => new ChainUnavailable({ operation: "make a refund", detail })
+const unavailable = (detail: string) => new ChainUnavailable({ operation: "make a refund", detail })
 
 const carry = Effect.fn("Refunds.carry")(function* (
   parts: Parts,
@@ -169,18 +169,18 @@ const carry = Effect.fn("Refunds.carry")(function* (
   const refund = entry && refundOf(entry.value, key)
   if (entry === undefined || refund?.state !== "ordered") return
   const network = parts.networks.get(entry.value.receipt.network)
-  if (network === undefined) return yield* later("its network has no account that pays refunds any more")
+  if (network === undefined) return yield* unavailable("its network has no account that pays refunds any more")
   const open: Open = { claimKey, key, network, entry, refund }
-  const standing = yield* network.exact.look(yield* checked(open), refund.transaction)
-  switch (standing._tag) {
+  const status = yield* network.exact.look(yield* checked(open), refund.transaction)
+  switch (status._tag) {
     case "Settled":
-      return yield* endMade(parts, open, standing.transaction)
+      return yield* endMade(parts, open, status.transaction)
     case "Spent":
       return yield* endFailed(parts, open, "the account that pays refunds has cancelled it")
     case "Expired":
       return yield* endFailed(parts, open, "the chain did not make it within its time")
     case "Undecided":
-      return yield* later(standing.detail)
+      return yield* unavailable(status.detail)
     case "Unused":
       return yield* send(parts, open)
   }
@@ -193,7 +193,7 @@ const checked = ({ network, entry, refund }: Open, signature?: string) => {
     ...(signature === undefined ? {} : { signature })
   })
   const payment = network.exact.checkAgain(payload, requirements, refund.orderedAtMs)
-  return Result.isSuccess(payment) ? Effect.succeed(payment.success) : later(payment.failure.reason)
+  return Result.isSuccess(payment) ? Effect.succeed(payment.success) : unavailable(payment.failure.reason)
 }
 
 const send = Effect.fnUntraced(function* (
@@ -202,7 +202,7 @@ const send = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, BusError | ChainUnavailable> {
   const { network, refund, entry } = open
   if (inOneCase(network.entry.Network, network.refunder.address) !== inOneCase(network.entry.Network, refund.from)) {
-    return yield* later(`the key of ${refund.from} is not configured any more`)
+    return yield* unavailable(`the key of ${refund.from} is not configured any more`)
   }
   const { AssetName: name, AssetVersion: version, Asset: asset, Network } = network.entry
   const domain = { name, version, chainId: evmChainIdOf(Network), asset }
@@ -212,7 +212,7 @@ const send = Effect.fnUntraced(function* (
   if (Result.isFailure(fits)) {
     if (fits.failure._tag === "ChainUnavailable") return yield* fits.failure
     // A refund that was sent earlier can still be made: only the chain ends it.
-    if (refund.transaction !== null) return yield* later(fits.failure.message)
+    if (refund.transaction !== null) return yield* unavailable(fits.failure.message)
     return yield* endFailed(parts, open, `the chain would refuse it: ${fits.failure.reason}`)
   }
   yield* endMade(parts, open, yield* sent(parts, open, payment))
@@ -245,7 +245,7 @@ const sent = Effect.fnUntraced(function* (
       const { failure } = result
       if (failure._tag === "ChainUnavailable") yield* unsent()
       else yield* signer.end(failure._tag === "SettlementPending" || failure.transaction === null ? "unknown" : "used")
-      return yield* later(failure.message)
+      return yield* unavailable(failure.message)
     })
   )
 })
@@ -278,7 +278,7 @@ const end = Effect.fnUntraced(function* (
   if (change.state === "failed") return yield* elsewhere
 })
 
-const elsewhere = later("another settler goes on with it")
+const elsewhere = unavailable("another settler goes on with it")
 
 /**
  * Changes a refund that is as it was read, whatever happened to the payment's other refunds: failing one for which

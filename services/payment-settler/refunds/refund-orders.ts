@@ -33,7 +33,7 @@ export const refundOrders = Layer.effectDiscard(
       answer: refundAnswerCodec,
       concurrency: ordersAtOnce,
       waitingMax: ordersWaitingMax,
-      handler: (order) => Effect.catch(obey(refunds, order, scope), ({ message }) => Effect.succeed(later(message)))
+      handler: (order) => Effect.catch(obey(refunds, order, scope), ({ message }) => Effect.succeed(postponed(message)))
     })
     const { PaymentSettler } = yield* Configuration
     const { instance } = yield* Mailbox
@@ -42,14 +42,14 @@ export const refundOrders = Layer.effectDiscard(
     for (const [name, network] of refunds.networks) {
       open.set({ network: name }, 0)
       const key = `refunds-${name.replace(/[^A-Za-z0-9_-]/gu, "-")}`
-      const keeper = { refunds, name, everyMs: PaymentSettler.SweepSeconds * 1_000, tell: open }
+      const keeper = { refunds, name, everyMs: PaymentSettler.SweepSeconds * 1_000, gauge: open }
       const whileHeld = leases.whileHeld({ key, holder: instance }, keep(keeper))
       yield* Effect.forkScoped(supervise(`refunds on ${name}`, whileKeyed(network, whileHeld)))
     }
   })
 )
 
-const later = (why: string): RefundAnswer => ({ _tag: "Later", why: why.slice(0, 1_000) })
+const postponed = (why: string): RefundAnswer => ({ _tag: "Later", why: why.slice(0, 1_000) })
 
 const obey = Effect.fn("Refunds.obey")(function* (
   refunds: Refunds["Service"],
@@ -76,14 +76,14 @@ interface Keeper {
   readonly refunds: Refunds["Service"]
   readonly name: string
   readonly everyMs: number
-  readonly tell: { readonly set: (labels: { readonly network: string }, count: number) => void }
+  readonly gauge: { readonly set: (labels: { readonly network: string }, count: number) => void }
 }
 
 // How long the process that accepted the order works on it alone.
-const youngMs = 5_000
+const recentMs = 5_000
 const carriedAtOnce = 4
 
-const keep = Effect.fnUntraced(function* ({ refunds, name, everyMs, tell }: Keeper) {
+const keep = Effect.fnUntraced(function* ({ refunds, name, everyMs, gauge }: Keeper) {
   const open = new Map<string, RefundedPayment>()
   const nextMs = new Map<string, number>()
   const follow = Stream.runForEach(refunds.bucket.changes, ({ key, entry }) =>
@@ -96,14 +96,14 @@ const keep = Effect.fnUntraced(function* ({ refunds, name, everyMs, tell }: Keep
   const due = (nowMs: number) =>
     [...open].flatMap(([claimKey, payment]) =>
       payment.refunds.flatMap(({ key, state, orderedAtMs }) => {
-        const at = nextMs.get(`${claimKey} ${key}`) ?? orderedAtMs + youngMs
+        const at = nextMs.get(`${claimKey} ${key}`) ?? orderedAtMs + recentMs
         return state === "ordered" && at <= nowMs ? [{ claimKey, key, orderedAtMs }] : []
       })
     )
   const sweep = Effect.gen(function* () {
     const nowMs = yield* Clock.currentTimeMillis
     const all = [...open.values()].flatMap(({ refunds: each }) => each.filter(({ state }) => state === "ordered"))
-    tell.set({ network: name }, all.length)
+    gauge.set({ network: name }, all.length)
     if (open.size === 0) nextMs.clear()
     yield* Effect.forEach(
       due(nowMs),

@@ -38,8 +38,8 @@ export class FacilitatorSettlements extends Context.Service<
       const waitMs = PaymentVerifier.FacilitatorSettleSeconds * 1_000
 
       const requestAndWait = Effect.fnUntraced(function* (taken: Claim, charge: bigint) {
-        const isWhole = charge === BigInt(taken.record.amount)
-        const claim = isWhole ? taken : { ...taken, record: { ...taken.record, charge: charge.toString() } }
+        const isFullCharge = charge === BigInt(taken.record.amount)
+        const claim = isFullCharge ? taken : { ...taken, record: { ...taken.record, charge: charge.toString() } }
         // From here on the payment is never released, even if its caller leaves.
         const settling = yield* claims.move(claim, ClaimMove.Settle())
         const request = { claim: settling, answerKept: Effect.void, mayBePending: true } as const

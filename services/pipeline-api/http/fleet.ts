@@ -53,13 +53,13 @@ export const fleetRoutes = routesOf(
         const { Agents } = yield* Configuration
         const rows = readAgents((yield* Views).list({ entity: "agent" })).map((row) => agentRow(row, nowMs))
         const known = new Set(rows.map(keyOf))
-        const unheardOf = Agents.Kinds.flatMap(({ Kind, Instances }) => [
+        const configuredOnly = Agents.Kinds.flatMap(({ Kind, Instances }) => [
           Kind,
           ...Instances.map((each) => agentIdOf(Kind, each))
         ])
           .filter((id) => !known.has(id))
           .map((id) => agentView(id, null, { sequence: 0, nowMs }))
-        const all = [...rows, ...unheardOf].toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1))
+        const all = [...rows, ...configuredOnly].toSorted((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1))
         return jsonAnswer({ ...pageOf(all, keyOf, place), ...(yield* freshness) })
       }),
 

@@ -14,7 +14,7 @@ import { Answers, Commands } from "../Commands.ts"
 import { type Configured, settingsFor } from "../Creation.ts"
 import { History } from "../History.ts"
 import { agentRoster, type AgentRoster } from "../Routing.ts"
-import type { Nothing, ReadyItem } from "./ready-items.ts"
+import type { NoWork, ReadyItem } from "./ready-items.ts"
 import { Ready, type Wanted } from "./Ready.ts"
 import { InFlightCount } from "./InFlightCount.ts"
 import { auditorsOf, dispatchAnswer } from "./dispatch-answer.ts"
@@ -22,7 +22,7 @@ import { auditorsOf, dispatchAnswer } from "./dispatch-answer.ts"
 /** `again`: a precondition changed meanwhile. */
 interface NotGiven {
   readonly _tag: "NotGiven"
-  readonly why: Nothing["why"] | "again"
+  readonly why: NoWork["why"] | "again"
   readonly reason: string | null
 }
 

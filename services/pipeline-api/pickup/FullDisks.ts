@@ -18,7 +18,7 @@ const envelopes = jsonCodec(Envelope)
 
 export class FullDisks extends Context.Service<
   FullDisks,
-  { readonly tell: (question: Pick<PickupQuestion, "runner" | "disks">) => Effect.Effect<void> }
+  { readonly report: (question: Pick<PickupQuestion, "runner" | "disks">) => Effect.Effect<void> }
 >()("starling/pipeline-api/FullDisks") {
   static readonly layer = Layer.effect(
     FullDisks,
@@ -29,7 +29,7 @@ export class FullDisks extends Context.Service<
       /** Until when a runner's mount makes no further event, the oldest first. */
       const quietUntilMs = new Map<string, number>()
 
-      const tell = Effect.fn("FullDisks.tell")(function* (question: Pick<PickupQuestion, "runner" | "disks">) {
+      const report = Effect.fn("FullDisks.tell")(function* (question: Pick<PickupQuestion, "runner" | "disks">) {
         const full = fullDisk(question, DiskGuard)
         if (full === undefined) return
         const nowMs = yield* Clock.currentTimeMillis
@@ -56,7 +56,7 @@ export class FullDisks extends Context.Service<
           Effect.catch((error) => Effect.logWarning("a full disk could not be told of", error))
         )
       })
-      return FullDisks.of({ tell })
+      return FullDisks.of({ report })
     })
   )
 }

@@ -16,7 +16,7 @@ import { type AgentRoster, agentRoster, Routing } from "../Routing.ts"
 import { pickupsTotal } from "../metrics.ts"
 import { Dispatches } from "./Dispatches.ts"
 import { Ready, type Waiting, type Wanted } from "./Ready.ts"
-import { agentCondition, diskCondition, namesOfAlone, type Nothing, parkReason, queueCondition } from "./ready-items.ts"
+import { agentCondition, diskCondition, namesOnlyOf, type NoWork, parkReason, queueCondition } from "./ready-items.ts"
 import { FullDisks } from "./FullDisks.ts"
 import { catchUp } from "./catch-up.ts"
 
@@ -25,7 +25,7 @@ const roundsMax = 4
 // Items parked for one question; the next question parks more.
 const parkedMax = 16
 const busyRetryMs = 50
-const awayRetryMs = 2_000
+const outageRetryMs = 2_000
 
 // Obstacles that pass without the runner, and whose end is noticed here. For a cap, a disk or a conflict the runner
 // must ask again.
@@ -37,7 +37,7 @@ const waitedOut: ReadonlySet<string> = new Set([
   "agent-benched"
 ])
 // Reasons based on the views, which are a moment behind: a lost item can be one that they still show as ready.
-const isAsShown = ({ why, reason }: Nothing) =>
+const isAsShown = ({ why, reason }: NoWork) =>
   why === "empty" || why === "project-paused" || (why === "busy" && reason === null)
 
 export class Pickup extends Context.Service<
@@ -71,7 +71,7 @@ export class Pickup extends Context.Service<
         const given: PickupAnswer = yield* Effect.catch(untilGiven(parts, question), (error) =>
           Effect.as(Effect.logWarning("a runner could not be given anything", error), {
             ...nothing(parts, { why: "busy", reason: "the log cannot be reached just now" }),
-            retryAfterMs: awayRetryMs
+            retryAfterMs: outageRetryMs
           })
         )
         answered.inc({ answer: given._tag === "Dispatch" ? "dispatch" : given.why })
@@ -149,7 +149,7 @@ const attempt = Effect.fnUntraced(function* (
       queueCondition(queueState) ?? agentCondition(agent) ?? diskCondition(question, configured.DiskGuard)
     if (condition !== undefined) {
       if (condition.why === "agent-paused") yield* park(parts, question)
-      if (condition.why === "disk") yield* fullDisks.tell(question)
+      if (condition.why === "disk") yield* fullDisks.report(question)
       return nothing(parts, condition)
     }
     const sequence = Option.match(queue, { onNone: () => 0, onSome: (held) => held.sequence })
@@ -168,7 +168,7 @@ const park = Effect.fnUntraced(function* ({ commands, ready, roster, routing }: 
   // A paused instance leaves the kind's other instances.
   if (hold !== "Paused") return
   const nowMs = yield* Clock.currentTimeMillis
-  const wanted = { names: namesOfAlone(roster, kind), phases: question.phases }
+  const wanted = { names: namesOnlyOf(roster, kind), phases: question.phases }
   const command = { _tag: "ParkForAgent", reason: parkReason(kind, reason, nowMs) } as const
   yield* Effect.forEach(
     ready.candidates(wanted, nowMs).slice(0, parkedMax),
@@ -180,7 +180,7 @@ const park = Effect.fnUntraced(function* ({ commands, ready, roster, routing }: 
 const givenBefore = (parts: Parts, question: PickupQuestion) =>
   Effect.map(parts.dispatches.again(question), (given) => (given?._tag === "NotGiven" ? nothing(parts, given) : given))
 
-const nothing = ({ configured }: Parts, { why, reason }: Nothing): PickupAnswer => ({
+const nothing = ({ configured }: Parts, { why, reason }: NoWork): PickupAnswer => ({
   _tag: "Nothing",
   retryAfterMs: why === "busy" ? busyRetryMs : configured.PipelineApi.PickupRetryMilliseconds,
   why,
@@ -189,7 +189,7 @@ const nothing = ({ configured }: Parts, { why, reason }: Nothing): PickupAnswer 
 
 const wantedBy = (roster: AgentRoster, question: PickupQuestion): Waiting => ({
   names: roster.namesFor(question.agent),
-  alone: namesOfAlone(roster, question.agent),
+  soleNames: namesOnlyOf(roster, question.agent),
   phases: question.phases.filter((phase) => roster.takesPhase(question.agent, phase)),
   agentIds: [question.agent, ...instanceOf(question)]
 })

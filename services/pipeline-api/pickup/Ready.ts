@@ -9,7 +9,7 @@ import type { InFlight } from "#pipeline"
 import { Metrics } from "#runtime"
 import { pickupWaiters, readyItems } from "../metrics.ts"
 import { agentRow, readAgents, readWorkItems } from "../views.ts"
-import { emptyLook, goesFirst, lookOf, type ReadyItem, type ReadyLook } from "./ready-items.ts"
+import { emptyLook, byPriority, lookOf, type ReadyItem, type ReadyLook } from "./ready-items.ts"
 
 const movingStates: ReadonlyArray<WorkItemStateName> = [
   "Queued",
@@ -84,7 +84,7 @@ const make = Effect.fnUntraced(function* (waitersMax: number) {
   const candidates = (wanted: Wanted, nowMs: number) =>
     matching(look, wanted)
       .filter((item) => item.notBeforeMs <= nowMs && !look.pausedProjects.has(item.projectId) && given.isFree(item))
-      .toSorted(goesFirst)
+      .toSorted(byPriority)
 
   yield* keepLooking(views, (sequence, nowMs) => {
     seen = sequence
@@ -113,7 +113,7 @@ const make = Effect.fnUntraced(function* (waitersMax: number) {
     },
     isParked: ({ names }) => names.some((name) => look.parkedFor.has(name)),
     seen: (sequence) => until(() => seen >= sequence),
-    shown: (sequence) => until(() => seen >= sequence && views.isWhole()),
+    shown: (sequence) => until(() => seen >= sequence && views.isComplete()),
     wasGiven: given.wasGiven,
     wait: runners.wait,
     wakeAll: runners.wakeAll
@@ -162,14 +162,14 @@ const toDo = (
   const isQueuePaused = Option.exists(views.find("queue", queueId), ({ state }) => state === "Paused")
   if (isQueuePaused) return 0
   const [kind] = waiting.agentIds
-  if (standingOf(views, kind, nowMs) === "Paused") {
-    return candidates({ ...waiting, names: waiting.alone }, nowMs).length
+  if (positionOf(views, kind, nowMs) === "Paused") {
+    return candidates({ ...waiting, names: waiting.soleNames }, nowMs).length
   }
-  const isHeld = waiting.agentIds.some((id) => standingOf(views, id, nowMs) !== "Available")
+  const isHeld = waiting.agentIds.some((id) => positionOf(views, id, nowMs) !== "Available")
   return isHeld ? 0 : candidates(waiting, nowMs).length
 }
 
-const standingOf = (views: Views["Service"], id: string, nowMs: number) => {
+const positionOf = (views: Views["Service"], id: string, nowMs: number) => {
   const [row] = readAgents(Option.toArray(views.find("agent", id)))
   return row === undefined ? "Available" : agentRow(row, nowMs).state
 }
@@ -244,7 +244,7 @@ export interface Waiting extends Wanted {
   /** The kind, and the asking instance. A hold on either counts. */
   readonly agentIds: readonly [kind: string, ...instance: ReadonlyArray<string>]
   /** The names that only this kind serves: while the kind is paused, their items are parked. */
-  readonly alone: ReadonlyArray<string>
+  readonly soleNames: ReadonlyArray<string>
 }
 
 /** Runners waiting for work. As many wake as there are items for. */

@@ -34,14 +34,14 @@ export const answerPickups = Effect.gen(function* () {
 
 // One read each. A thousand runners ask a few hundred times a second.
 const heldAtOnceMax = 256
-const awayMs = 2_000
+const outageRetryMs = 2_000
 
 /** `pickup.held`: answers while the scope is open. */
 export const answerHeld = Effect.gen(function* () {
   const requests = yield* Requests
   const commands = yield* Commands
 
-  const standing = Effect.fnUntraced(function* ({ workItemId, dispatchId }: HeldQuestion) {
+  const stateOf = Effect.fnUntraced(function* ({ workItemId, dispatchId }: HeldQuestion) {
     const item = Option.getOrNull(Option.map(yield* commands.read("workitem", workItemId), ({ state }) => state))
     return item?.dispatch?.dispatchId === dispatchId
       ? HeldAnswer.cases.Held.make({})
@@ -54,10 +54,10 @@ export const answerHeld = Effect.gen(function* () {
     answer: jsonCodec(HeldAnswer),
     concurrency: heldAtOnceMax,
     handler: (asked) =>
-      Effect.catch(standing(asked), (error) =>
+      Effect.catch(stateOf(asked), (error) =>
         Effect.as(
           Effect.logWarning("a runner could not be told whether it holds its item", error),
-          HeldAnswer.cases.Busy.make({ retryAfterMs: awayMs })
+          HeldAnswer.cases.Busy.make({ retryAfterMs: outageRetryMs })
         )
       )
   })

@@ -51,7 +51,7 @@ export type MovingRow = Pick<ViewRow, "id" | "project" | "state" | "createdAtMs"
 }
 
 /** Higher priority first, then the older. */
-export const goesFirst = (left: ReadyItem, right: ReadyItem): number =>
+export const byPriority = (left: ReadyItem, right: ReadyItem): number =>
   right.priority - left.priority || left.createdAtMs - right.createdAtMs || (left.id < right.id ? -1 : 1)
 
 /** The item's place: ready, in flight or parked, or none. */
@@ -100,17 +100,17 @@ export const lookOf = (
     if (named === undefined) ready.set(place.ready.name, [place.ready])
     else named.push(place.ready)
   }
-  for (const named of ready.values()) named.sort(goesFirst)
+  for (const named of ready.values()) named.sort(byPriority)
   const paused = projects.filter(({ state }) => state === "Paused").map(({ id }) => id)
   return { ready, inHand, parkedFor, pausedProjects: new Set(paused) }
 }
 
-export type Nothing = Pick<PickupNothing, "why" | "reason">
+export type NoWork = Pick<PickupNothing, "why" | "reason">
 
-export const queueCondition = (queue: QueueState | undefined): Nothing | undefined =>
+export const queueCondition = (queue: QueueState | undefined): NoWork | undefined =>
   queue?.pause == null ? undefined : { why: "queue-paused", reason: queue.pause.reason }
 
-export const agentCondition = ({ hold, reason }: AgentHold): Nothing | undefined => {
+export const agentCondition = ({ hold, reason }: AgentHold): NoWork | undefined => {
   switch (hold) {
     case undefined:
       return undefined
@@ -129,7 +129,7 @@ type Guard = ConfigurationFile["DiskGuard"]
 export const fullDisk = ({ disks }: Pick<PickupQuestion, "disks">, { MinFreeBytes }: Guard) =>
   disks.find(({ freeBytes }) => freeBytes < MinFreeBytes)
 
-export const diskCondition = (question: Pick<PickupQuestion, "disks">, guard: Guard): Nothing | undefined => {
+export const diskCondition = (question: Pick<PickupQuestion, "disks">, guard: Guard): NoWork | undefined => {
   const full = fullDisk(question, guard)
   const { MinFreeBytes } = guard
   return full === undefined
@@ -138,7 +138,7 @@ export const diskCondition = (question: Pick<PickupQuestion, "disks">, guard: Gu
 }
 
 /** The names that only this kind serves. */
-export const namesOfAlone = (roster: AgentRoster, kind: string): ReadonlyArray<string> =>
+export const namesOnlyOf = (roster: AgentRoster, kind: string): ReadonlyArray<string> =>
   roster.namesFor(kind).filter((name) => roster.members(name).every((member) => member === kind))
 
 export const parkReason = (kind: string, reason: string | null, atMs: number): string =>

@@ -14,7 +14,7 @@ import { type Redact, Redactor } from "#runtime"
 import { Commands, redactTexts } from "../Commands.ts"
 import { type AgentRoster, agentRoster, Routing } from "../Routing.ts"
 import { concernedItem } from "../views.ts"
-import { type CommandStep, type ReportMaterial, reportSteps, type TellStep, usageStep } from "./report-steps.ts"
+import { type CommandStep, type ReportMaterial, reportSteps, type PublishStep, usageStep } from "./report-steps.ts"
 
 type ReportOutcome = "decided" | "unchanged" | "refused" | "unknown" | "told" | "ignored" | "handed_back"
 
@@ -119,7 +119,7 @@ const fallbackFor = Effect.fnUntraced(function* (
 ) {
   if (report.kind !== "quota-hit" || report.toAgent !== null || item === undefined) return null
   if (item.dispatch === null || item.dispatch.dispatchId !== report.dispatchId) return null
-  const agent = yield* routing.standIn(item.agent, item.dispatch.agent, item.dispatch.phase)
+  const agent = yield* routing.substitute(item.agent, item.dispatch.agent, item.dispatch.phase)
   return agent === undefined ? null : { agent, model: roster.preferredModel(agent) }
 })
 
@@ -135,7 +135,7 @@ const run = (
 
 const publish = Effect.fnUntraced(function* (
   { publisher, redact }: Parts,
-  { event, details }: TellStep,
+  { event, details }: PublishStep,
   { report, storedAtMs }: { readonly report: Report; readonly storedAtMs: number }
 ) {
   const envelope: Envelope = {

@@ -24,12 +24,12 @@ interface StepOf<Entity extends CommandEntity> {
   readonly command: CommandOf<Entity>
 }
 export type CommandStep = { readonly [Entity in CommandEntity]: StepOf<Entity> }[CommandEntity]
-export interface TellStep {
+export interface PublishStep {
   readonly _tag: "Tell"
   readonly event: string
   readonly details: Readonly<Record<string, unknown>>
 }
-type ReportStep = CommandStep | TellStep
+type ReportStep = CommandStep | PublishStep
 
 export interface ReportMaterial {
   /** When the report was stored: the same for every redelivery. */

@@ -92,7 +92,7 @@ const withoutPreview = Effect.gen(function* () {
 // A sentence, well within the limit of one answer.
 const previewCharactersMax = 256
 
-const heard = Effect.fnUntraced(function* (order: Order, startedAtMs: number) {
+const preview = Effect.fnUntraced(function* (order: Order, startedAtMs: number) {
   const plan = yield* prepare(order, { route: "/v1/audio/speech", charactersMax: previewCharactersMax })
   const etag = entityTag(plan)
   const headers: Record<string, string> = {
@@ -149,7 +149,7 @@ export const voiceRoutes = routesOf(
         if (voice === undefined) return yield* withoutPreview
         const order = previewOrder(voice, locale)
         if (order === undefined) return yield* validationFailed({ locale: `${voice.id} does not speak ${locale}` })
-        return yield* heard(order, startedAtMs)
+        return yield* preview(order, startedAtMs)
       }),
 
     getVoiceSample: () => fileOf("a voice of the catalogue has no sample", ({ sample }) => sample),

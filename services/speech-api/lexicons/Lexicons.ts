@@ -4,7 +4,7 @@
  * process. While changes cannot be followed, every request reads.
  */
 import { Clock, Context, Effect, Layer, Option, Result, Schema, Stream } from "effect"
-import { type BusError, gone, Kv, type KvEntry, records } from "#bus"
+import { type BusError, deleted, Kv, type KvEntry, records } from "#bus"
 import { encodeToken, isoTime, Timestamp } from "#base"
 import type { Lexeme } from "#speech/contract"
 import { Configuration } from "#configuration"
@@ -91,7 +91,7 @@ export class Lexicons extends Context.Service<
         return yield* new TooManyLexicons({ lexiconsMax })
       })
       const remove = Effect.fn("Lexicons.remove")(function* (address: Address) {
-        const removed = yield* lexicons.change(keyOf(address), (before) => gone(before !== undefined, "erase"))
+        const removed = yield* lexicons.change(keyOf(address), (before) => deleted(before !== undefined, "erase"))
         return removed.answer
       })
       // The answer to a change comes after it: the caller's next request uses the change, on this process at once.

@@ -11,7 +11,7 @@ import {
   clauseSplitter,
   type ClauseSplitter,
   isSsml,
-  nothingToSay,
+  emptyInput,
   silenceOf,
   ssmlClauseSplitter,
   ssmlOf,
@@ -46,7 +46,7 @@ export interface ContextOptions {
   readonly maxWaitMs: number
   /** Its text contains SSML elements. */
   readonly isSsml: boolean
-  readonly tell: (context: LiveContext, event: ContextEvent) => Effect.Effect<void>
+  readonly emit: (context: LiveContext, event: ContextEvent) => Effect.Effect<void>
   /** The time from the detected end of a clause to its first audio. */
   readonly onFirstAudio: (seconds: number) => void
 }
@@ -103,7 +103,7 @@ const brokenOff = (context: LiveContext, cause: Cause.Cause<never>) =>
     ? Effect.failCause(cause)
     : Effect.andThen(
         Effect.logError("a defect while a context spoke", cause),
-        context.tell(context, { _tag: "Failed", error: internalError() })
+        context.emit(context, { _tag: "Failed", error: internalError() })
       )
 
 /** Takes in the next piece of text, or says why it cannot; then none of it is taken. */
@@ -189,7 +189,7 @@ const takeAll = Effect.fnUntraced(function* (context: LiveContext) {
 })
 
 /** The marks of the words that started before the listener stopped. */
-export const heardMarks = ({ marks }: Pick<LiveContext, "marks">, playedMs: number): ReadonlyArray<WordMark> =>
+export const playedMarks = ({ marks }: Pick<LiveContext, "marks">, playedMs: number): ReadonlyArray<WordMark> =>
   marks.filter((mark) => mark.start_time < playedMs)
 
 const speaking = (context: LiveContext) =>
@@ -198,17 +198,17 @@ const speaking = (context: LiveContext) =>
       const job = yield* Queue.take(context.jobs)
       if (job._tag === "Clause") {
         const spoken = yield* Effect.result(speakClause(context, job.clause, job.knownAtMs))
-        if (Result.isFailure(spoken)) return yield* context.tell(context, lastOf(context, spoken.failure))
+        if (Result.isFailure(spoken)) return yield* context.emit(context, lastOf(context, spoken.failure))
         context.spoken = job.clause.start + job.clause.text.length
       } else if (job._tag === "Flush") {
-        yield* context.tell(context, { _tag: "Flushed", flushId: job.flushId })
-      } else return yield* context.tell(context, endOf(context, job.reason))
+        yield* context.emit(context, { _tag: "Flushed", flushId: job.flushId })
+      } else return yield* context.emit(context, endOf(context, job.reason))
     }
   })
 
 const endOf = ({ hasSound, hasText }: LiveContext, reason: "ended" | "shutdown"): ContextEvent =>
   reason === "ended" && hasText && !hasSound
-    ? { _tag: "Failed", error: validationFailed({ text: nothingToSay }) }
+    ? { _tag: "Failed", error: validationFailed({ text: emptyInput }) }
     : { _tag: "Done", reason }
 
 const lastOf = ({ isShuttingDown }: LiveContext, error: WireError): ContextEvent =>
@@ -251,14 +251,14 @@ const placed = (error: WireError, offset: number): WireError => {
 }
 
 // A restarting role is back in some three seconds, on a busy machine in ten: speech continues then.
-const awayMsMax = 10_000
+const outageMsMax = 10_000
 const againEveryMs = 250
 
 const isForNow = ({ status }: WireError) => status === 429 || status === 503
 
 /** Retries a clause while it cannot be started just now. In a process that is shutting down it never can. */
 const persistently = Effect.fnUntraced(function* <A, R>(context: LiveContext, attempt: Effect.Effect<A, WireError, R>) {
-  const untilMs = (yield* Clock.currentTimeMillis) + awayMsMax
+  const untilMs = (yield* Clock.currentTimeMillis) + outageMsMax
   for (;;) {
     const tried = yield* Effect.result(attempt)
     if (Result.isSuccess(tried)) return tried.success
@@ -296,13 +296,13 @@ const spokenOnce = (context: LiveContext, { plan, clause, offset, knownAtMs }: U
             context.hasSound = true
             const marks = utterance.takeMarks().map((mark) => shifted(mark, offset, context.audioMs))
             context.marks.push(...marks)
-            yield* context.tell(context, { _tag: "Audio", bytes, marks, atMs: context.audioMs })
+            yield* context.emit(context, { _tag: "Audio", bytes, marks, atMs: context.audioMs })
           })
         yield* Effect.mapError(Stream.runForEach(utterance.bytes, send), (error) => refusalOf(error, false))
         const rest = utterance.takeMarks().map((mark) => shifted(mark, offset, context.audioMs))
         context.marks.push(...rest)
         if (rest.length > 0)
-          yield* context.tell(context, { _tag: "Audio", bytes: none, marks: rest, atMs: context.audioMs })
+          yield* context.emit(context, { _tag: "Audio", bytes: none, marks: rest, atMs: context.audioMs })
         context.audioMs += utterance.durationMs()
         context.silentAtMs = (context.silentAtMs ?? 0) + utterance.durationMs()
       })
@@ -323,9 +323,9 @@ const planOf = Effect.fnUntraced(function* (
   input: string
 ) {
   const turns = plan.turns.map((turn) => ({ ...turn, input }))
-  const goesOn = (yield* Clock.currentTimeMillis) < silentAtMs + pauseMsMax
-  const standing = { waitsTurn: true, goesOn }
-  return yield* completed({ ...plan, turns, billableCharacters: text.length, standing }, workspace)
+  const isContinuation = (yield* Clock.currentTimeMillis) < silentAtMs + pauseMsMax
+  const priority = { waitsTurn: true, isContinuation }
+  return yield* completed({ ...plan, turns, billableCharacters: text.length, priority }, workspace)
 })
 
 const shifted = (mark: WordMark, offset: number, ms: number): WordMark => ({

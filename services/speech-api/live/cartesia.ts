@@ -64,7 +64,7 @@ const commandsOf = (
   request: CartesiaRequest,
   { asked, isOpen, voices }: Reading
 ): Result.Result<ReadonlyArray<LiveCommand>, WireError> => {
-  const { context_id: contextId, continue: goesOn = false, flush = false, transcript } = request
+  const { context_id: contextId, continue: continues = false, flush = false, transcript } = request
   const tag = vendorTag.exec(transcript)?.[1]
   if (tag !== undefined) {
     const fault = `<${tag}> is not followed here, and would be read out; ${livePath} takes SSML`
@@ -85,7 +85,7 @@ const commandsOf = (
       ...(flush ? [{ _tag: "Flush", contextId, flushId: String(own?.flushes ?? 1) } as const] : []),
       // Each transcript is complete then.
       ...(!flush && request.max_buffer_delay_ms === 0 ? [{ _tag: "Flush", contextId } as const] : []),
-      ...(goesOn ? [] : [{ _tag: "End", contextId } as const])
+      ...(continues ? [] : [{ _tag: "End", contextId } as const])
     ]
   })
 }
@@ -122,7 +122,7 @@ interface Writing {
 
 const messagesOf = ({ id }: LiveContext, event: LiveEvent, { asked, requestId }: Writing): ReadonlyArray<object> => {
   const own = asked.get(id)
-  const going = { context_id: id, done: false, status_code: 206 }
+  const unfinished = { context_id: id, done: false, status_code: 206 }
   switch (event._tag) {
     case "Started":
       return []
@@ -136,14 +136,14 @@ const messagesOf = ({ id }: LiveContext, event: LiveEvent, { asked, requestId }:
       }
       const isTimed = own?.isTimed === true && marks.length > 0
       return [
-        ...(data === "" ? [] : [{ type: "chunk", data, step_time: 0, ...going }]),
-        ...(isTimed ? [{ type: "timestamps", word_timestamps, ...going }] : [])
+        ...(data === "" ? [] : [{ type: "chunk", data, step_time: 0, ...unfinished }]),
+        ...(isTimed ? [{ type: "timestamps", word_timestamps, ...unfinished }] : [])
       ]
     }
     case "Flushed":
       return event.flushId === undefined
         ? []
-        : [{ type: "flush_done", flush_done: true, flush_id: Number(event.flushId), ...going }]
+        : [{ type: "flush_done", flush_done: true, flush_id: Number(event.flushId), ...unfinished }]
     case "Done":
     case "Cancelled":
       asked.delete(id)

@@ -32,7 +32,7 @@ import {
   type ContextEvent,
   endContext,
   flushContext,
-  heardMarks,
+  playedMarks,
   type LiveContext,
   openContext,
   stopContext,
@@ -235,7 +235,7 @@ const start = Effect.fnUntraced(function* (connection: Connection, contextId: st
     plan,
     maxWaitMs: order.maxWaitMs,
     isSsml: order.ssml ?? false,
-    tell: (context, event) => told(connection, context, event),
+    emit: (context, event) => handle(connection, context, event),
     onFirstAudio: (seconds) => connection.firstAudio.observe({}, seconds)
   })
   const context = yield* Scope.provide(opening, scope)
@@ -271,7 +271,7 @@ const say = ({ dialect, socket }: Connection, context: LiveContext, event: LiveE
   Effect.forEach(dialect.write(context, event), (message) => socket.send(JSON.stringify(message)), { discard: true })
 
 /** Passes on what a context reports; with its last event it is over. A peer that is gone gets nothing. */
-const told = (connection: Connection, context: LiveContext, event: ContextEvent) =>
+const handle = (connection: Connection, context: LiveContext, event: ContextEvent) =>
   Effect.gen(function* () {
     const isLast = event._tag === "Done" || event._tag === "Failed"
     if (isLast) yield* forget(connection, context, event._tag === "Done" ? "spoken" : "failed")
@@ -295,7 +295,7 @@ const forget = Effect.fnUntraced(function* (
 const cancel = Effect.fnUntraced(function* (connection: Connection, { context }: Open, playedMs: number | undefined) {
   yield* stopContext(context)
   yield* forget(connection, context, "cancelled")
-  yield* say(connection, context, { _tag: "Cancelled", marks: heardMarks(context, playedMs ?? 0) })
+  yield* say(connection, context, { _tag: "Cancelled", marks: playedMarks(context, playedMs ?? 0) })
   yield* closeWhenDone(connection)
 })
 
@@ -306,7 +306,7 @@ const windDown = Effect.fnUntraced(function* (connection: Connection, reason: "e
   for (const { context } of connection.open.values()) {
     const ended = yield* Effect.result(endContext(context, reason))
     // No further text can close the element.
-    if (Result.isFailure(ended)) yield* told(connection, context, { _tag: "Failed", error: ended.failure })
+    if (Result.isFailure(ended)) yield* handle(connection, context, { _tag: "Failed", error: ended.failure })
   }
   yield* closeWhenDone(connection)
 })

@@ -42,14 +42,14 @@ export const elevenLabsDialect =
       const orderOf = ({ voice_settings }: ElevenLabsMessage): ContextOrder =>
         voice_settings?.speed === undefined ? base : { ...base, speed: voice_settings.speed }
       // Up to where each context's words were reported, in ms of its audio.
-      const toldMs = new Map<string, number>()
+      const sentMs = new Map<string, number>()
       return {
         isOfOneContext: !isMulti,
         read: (message, isOpen) =>
           Result.map(decode(message), (known) =>
             (isMulti ? commandsOfMulti : commandsOfOne)(known, { isOpen, order: orderOf(known) })
           ),
-        write: (context, event) => messagesOf(context, event, { isMulti, toldMs }),
+        write: (context, event) => messagesOf(context, event, { isMulti, sentMs }),
         refuse: (error, contextId) => errorOf(error, isMulti ? contextId : undefined)
       }
     })
@@ -93,19 +93,19 @@ const commandsOfMulti = (message: ElevenLabsMessage, { isOpen, order }: Reading)
 
 interface Writing {
   readonly isMulti: boolean
-  readonly toldMs: Map<string, number>
+  readonly sentMs: Map<string, number>
 }
 
-const messagesOf = ({ id }: LiveContext, event: LiveEvent, { isMulti, toldMs }: Writing): ReadonlyArray<object> => {
+const messagesOf = ({ id }: LiveContext, event: LiveEvent, { isMulti, sentMs }: Writing): ReadonlyArray<object> => {
   const named = isMulti ? { contextId: id } : {}
   switch (event._tag) {
     case "Started":
-      toldMs.set(id, 0)
+      sentMs.set(id, 0)
       return []
     case "Audio": {
       const { bytes, marks } = event
-      const { aligned, untilMs } = alignmentOf(marks, toldMs.get(id) ?? 0)
-      toldMs.set(id, untilMs)
+      const { aligned, untilMs } = alignmentOf(marks, sentMs.get(id) ?? 0)
+      sentMs.set(id, untilMs)
       const audio = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64")
       const message = {
         audio: audio === "" ? null : audio,
@@ -119,10 +119,10 @@ const messagesOf = ({ id }: LiveContext, event: LiveEvent, { isMulti, toldMs }: 
       return []
     case "Done":
     case "Cancelled":
-      toldMs.delete(id)
+      sentMs.delete(id)
       return [{ audio: null, isFinal: true, alignment: null, normalizedAlignment: null, ...named }]
     case "Failed":
-      toldMs.delete(id)
+      sentMs.delete(id)
       return [errorOf(event.error, isMulti ? id : undefined)]
   }
 }

@@ -184,12 +184,12 @@ const spokenBefore = Effect.fnUntraced(function* (parts: Parts, asked: Asked, ke
 const spokenNow = Effect.fnUntraced(function* (parts: Parts, asked: Asked) {
   const { plan, startedAtMs } = asked
   const { admission, clock, nowMs, sessions } = parts
-  const { isPlayed: plays, standing = {}, textNormalization, turns } = plan
+  const { isPlayed: plays, priority = {}, textNormalization, turns } = plan
   const stages = stageTimes(parts, startedAtMs)
   const engine = turns[0]?.voice.engine ?? ""
   // `startedAtMs` comes from the monotonic clock.
   const arrivedAtMs = clock.currentTimeMillisUnsafe() - (nowMs() - startedAtMs)
-  const entrance = { engine, arrivedAtMs, plays, soundMs: soundMsOf(turns), request: requestOf(plan), ...standing }
+  const entrance = { engine, arrivedAtMs, plays, soundMs: soundMsOf(turns), request: requestOf(plan), ...priority }
   const pace = yield* admission.enter(entrance)
   stages.reached("wait")
   const session = yield* sessions
@@ -222,9 +222,9 @@ const encoded = (parts: Parts, answer: Answer, { session, listener }: Source): S
   const bytes = encoders.encode(plan.format, pcm, {
     got: (seconds) => listener.got(seconds, epochMs()),
     bufferedMs: () => listener.bufferedMs(epochMs()),
-    isHeard: listener.isHeard
+    isPlaying: listener.hasAudio
   })
-  return tellingPulls(bytes, () => listener.wants(epochMs())).pipe(
+  return onPull(bytes, () => listener.wants(epochMs())).pipe(
     heldBackUntil((hasAll) => listener.mayBegin(epochMs(), hasAll)),
     Stream.tapError((error) => countRefusal(parts, error)),
     Stream.tap((piece) =>
@@ -273,8 +273,8 @@ const pcmOf = ({ clock, meters, nowMs, underruns }: Parts, answer: Answer, piece
 }
 
 /** Calls `tell` each time the consumer asks for more. */
-const tellingPulls = <A, E, R>(stream: Stream.Stream<A, E, R>, tell: () => void): Stream.Stream<A, E, R> =>
-  Stream.transformPull(stream, (pull) => Effect.succeed(Effect.andThen(Effect.sync(tell), pull)))
+const onPull = <A, E, R>(stream: Stream.Stream<A, E, R>, notify: () => void): Stream.Stream<A, E, R> =>
+  Stream.transformPull(stream, (pull) => Effect.succeed(Effect.andThen(Effect.sync(notify), pull)))
 
 /** Holds the stream back until there is enough, or all. */
 export const heldBackUntil =

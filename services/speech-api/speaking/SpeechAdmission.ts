@@ -33,7 +33,7 @@ interface Entrance {
   /** Whether it waits its turn instead of being told to come back: a live connection's next words. */
   readonly waitsTurn?: boolean
   /** Whether its listener has started with earlier words, and would fall silent without these. */
-  readonly goesOn?: boolean
+  readonly isContinuation?: boolean
 }
 
 /** How fast an answer can go while there are other listeners. */
@@ -144,11 +144,11 @@ export class SpeechAdmission extends Context.Service<
 
 const enter = Effect.fnUntraced(function* (queue: AdmissionQueue, entrance: Entrance) {
   const decided = Deferred.makeUnsafe<Listener, SpeechOverloaded>()
-  const { goesOn = false, request, waitsTurn = false } = entrance
-  const waiter: Waiter = { ...entrance, decided, isPromised: goesOn || waitsTurn, listener: undefined }
+  const { isContinuation = false, request, waitsTurn = false } = entrance
+  const waiter: Waiter = { ...entrance, decided, isPromised: isContinuation || waitsTurn, listener: undefined }
   yield* Effect.addFinalizer(() => Effect.sync(() => leave(queue, waiter)))
   queue.recentlyRefused = withoutOne(queue.recentlyRefused, request)
-  if (goesOn) begin(queue, waiter)
+  if (isContinuation) begin(queue, waiter)
   else queue.waiting = [...queue.waiting, waiter]
   decide(queue)
   if (queue.waiting.includes(waiter)) yield* Effect.forkIn(decideWhileOneWaits(queue), queue.scope)
@@ -209,17 +209,17 @@ const verdictOn = (queue: AdmissionQueue, waiter: Waiter, before: Before) => {
 const begin = (queue: AdmissionQueue, waiter: Waiter) => {
   const { listening, nowMs } = queue
   const { engine, plays, soundMs } = waiter
-  waiter.listener = decidingWhenHeard(queue, listening.enter({ engine, nowMs: nowMs(), plays, soundMs }))
+  waiter.listener = decidingOnFirstAudio(queue, listening.enter({ engine, nowMs: nowMs(), plays, soundMs }))
   Deferred.doneUnsafe(waiter.decided, Effect.succeed(waiter.listener))
 }
 
 /** Once one is heard, the next can start: at once, not at the next check. */
-const decidingWhenHeard = (queue: AdmissionQueue, listener: Listener): Listener => ({
+const decidingOnFirstAudio = (queue: AdmissionQueue, listener: Listener): Listener => ({
   ...listener,
   got: (seconds, nowMs) => {
-    const wasHeard = listener.isHeard()
+    const hadAudio = listener.hasAudio()
     listener.got(seconds, nowMs)
-    if (!wasHeard && listener.isHeard() && queue.waiting.length > 0) decide(queue)
+    if (!hadAudio && listener.hasAudio() && queue.waiting.length > 0) decide(queue)
   }
 })
 
@@ -250,11 +250,11 @@ const paceOf = (queue: AdmissionQueue, waiter: Waiter, listener: Listener): Pace
   // Its first audio can be due later than the end of the search for a sequencer.
   const mustBeginAtMs = Math.min(arrivedAtMs + limits.beginWithinMs, begunAtMs + willinglyMsMax)
   const isPromised = () => (waiter.isPromised ||= lateMs() > lateMsMax && nowMs() >= refusedByMs)
-  const goesOn = waiter.goesOn === true
+  const isContinuation = waiter.isContinuation === true
   return {
     listener,
     begunByMs: () => (isPromised() ? begunAtMs + patientlyMs : refusedByMs),
-    mustBegin: () => goesOn || (isPromised() && nowMs() >= mustBeginAtMs),
+    mustBegin: () => isContinuation || (isPromised() && nowMs() >= mustBeginAtMs),
     turn: turnOf(queue, listener),
     windowSamplesMax: () => (isCrowded(queue) ? crowdedWindowSamples : Number.POSITIVE_INFINITY)
   }

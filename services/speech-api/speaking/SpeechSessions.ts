@@ -49,7 +49,7 @@ const askWithinMsMin = 250
 // Sequencers in a row that deliver no sample: a third would do no better.
 const fruitlessMax = 2
 // A process restarts in some three seconds, on a busy machine in ten; no listener accepts a longer silence.
-const awayMsMax = 10_000
+const outageMsMax = 10_000
 // A busy sequencer has a free slot again as soon as one of its starting sessions has audio buffered.
 const askAgainEveryMs = 100
 // Four heartbeats of a sequencer.
@@ -117,7 +117,7 @@ const open = Effect.fn("SpeechSessions.open")(function* (shared: Shared, order: 
   const { sentences } = yield* begin(shared, progress, pace.begunByMs)
   yield* Effect.addFinalizer(() =>
     Effect.sync(() => {
-      if (!progress.isOver) tell(shared, progress, { _tag: "Cancel" })
+      if (!progress.isOver) send(shared, progress, { _tag: "Cancel" })
       progress.isOver = true
     })
   )
@@ -196,7 +196,7 @@ const beginOnce = Effect.fnUntraced(function* (shared: Shared, progress: Session
   )
   const accepted = yield* ask(shared, progress, untilMs)
   progress.sequencer = accepted.sequencer
-  heard(shared, progress)
+  markAlive(shared, progress)
   return accepted
 })
 
@@ -227,11 +227,11 @@ const takeOver = Effect.fnUntraced(function* (shared: Shared, progress: SessionP
   }
   progress.fruitless += 1
   progress.tookOverAt = received
-  tell(shared, progress, { _tag: "Cancel" })
+  send(shared, progress, { _tag: "Cancel" })
   shared.takeovers.inc({})
   yield* Effect.logWarning("a sequencer is lost, another goes on").pipe(Effect.annotateLogs({ why, received }))
-  const awayUntilMs = shared.nowMs() + awayMsMax
-  yield* begin(shared, progress, () => awayUntilMs).pipe(
+  const outageUntilMs = shared.nowMs() + outageMsMax
+  yield* begin(shared, progress, () => outageUntilMs).pipe(
     Effect.mapError(() => new SpeechFailed({ code: "service_unavailable", message: "the speech broke off" }))
   )
 })
@@ -242,7 +242,7 @@ const watch = (shared: Shared, progress: SessionProgress) => {
   progress.stall.tick(nowMs())
   if (progress.isOver || progress.sequencer === "") return
   credit(shared, progress)
-  if (progress.isGivenUp || !progress.stall.isSilent(progress.heardAtMs, silenceMsMax, nowMs())) return
+  if (progress.isGivenUp || !progress.stall.isSilent(progress.lastFrameMs, silenceMsMax, nowMs())) return
   progress.isGivenUp = true
   Queue.offerUnsafe(progress.inbox, { of: idOf(progress) })
 }
@@ -254,22 +254,22 @@ const receive = (
 ) => {
   const frame = frameIn.decode(bytes)
   if (id !== idOf(progress) || Result.isFailure(frame)) return
-  heard(shared, progress)
+  markAlive(shared, progress)
   if (frame.success.head._tag !== "Alive") Queue.offerUnsafe(progress.inbox, { of: id, frame: frame.success })
 }
 
-const heard = ({ nowMs }: Shared, progress: SessionProgress) => {
-  progress.heardAtMs = progress.stall.awakeMs(nowMs())
+const markAlive = ({ nowMs }: Shared, progress: SessionProgress) => {
+  progress.lastFrameMs = progress.stall.awakeMs(nowMs())
   progress.isGivenUp = false
 }
 
 const credit = (shared: Shared, progress: SessionProgress) => {
   progress.credited = progress.consumed
   progress.windowSamples = windowFor(shared, progress.pace)
-  tell(shared, progress, { _tag: "Credit", consumedSamples: progress.consumed, windowSamples: progress.windowSamples })
+  send(shared, progress, { _tag: "Credit", consumedSamples: progress.consumed, windowSamples: progress.windowSamples })
 }
 
-const tell = ({ mailbox }: Shared, progress: SessionProgress, head: SequencerMail) => {
+const send = ({ mailbox }: Shared, progress: SessionProgress, head: SequencerMail) => {
   const { sequencer } = progress
   if (sequencer !== "") mailbox.send(sequencer, idOf(progress), mailCodec.encode({ head, pcm: noPcm }))
 }

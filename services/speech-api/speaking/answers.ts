@@ -54,7 +54,7 @@ export const nestMarks = (
 const isWithin = (word: WordMark, sentence: SentenceSpan) =>
   (word.turn ?? 0) < sentence.turn || ((word.turn ?? 0) === sentence.turn && word.start < sentence.end)
 
-interface WholeSpeech {
+interface FinishedSpeech {
   readonly audio: Uint8Array
   readonly format: AudioFormat
   /** The format is named only to callers that named it. */
@@ -64,7 +64,14 @@ interface WholeSpeech {
   readonly marks: SpeechMarks
 }
 
-export const speechBody = ({ audio, format, isFormatNamed, billableCharacters, durationMs, marks }: WholeSpeech) => ({
+export const speechBody = ({
+  audio,
+  format,
+  isFormatNamed,
+  billableCharacters,
+  durationMs,
+  marks
+}: FinishedSpeech) => ({
   audio_data: Buffer.from(audio.buffer, audio.byteOffset, audio.length).toString("base64"),
   audio_format: format.audioFormat,
   ...(isFormatNamed ? { output_format: format.deliveredName } : {}),
@@ -113,8 +120,8 @@ const chunkEvents = (bytes: Uint8Array, marks: Marks): ReadonlyArray<ServerSentE
   return Array.from({ length: count }, (_, index) => {
     const audio = bytes.subarray(index * audioBytesMax, (index + 1) * audioBytesMax)
     const own = batches[index] ?? []
-    const isApart = audio.length > 0 && lengthOf(own) > marksBytesMax
-    return isApart ? [chunkEvent(audio, []), chunkEvent(noAudio, own)] : [chunkEvent(audio, own)]
+    const isStreamed = audio.length > 0 && lengthOf(own) > marksBytesMax
+    return isStreamed ? [chunkEvent(audio, []), chunkEvent(noAudio, own)] : [chunkEvent(audio, own)]
   }).flat()
 }
 

@@ -18,11 +18,11 @@ export type SpeechRoute =
   | "/v1/audio/dialogue"
 
 /** The priority of a live connection's listener over other callers. */
-export interface Standing {
+export interface ListenerPriority {
   /** It waits its turn, and is not told to come back. */
   readonly waitsTurn: boolean
   /** It hears earlier words, and would fall silent without these. */
-  readonly goesOn: boolean
+  readonly isContinuation: boolean
 }
 
 export interface SpeechPlan {
@@ -39,7 +39,7 @@ export interface SpeechPlan {
   /** The caller plays it as it comes, and does not wait for all of it. */
   readonly isPlayed: boolean
   /** Absent for a caller that asks once. */
-  readonly standing?: Standing
+  readonly priority?: ListenerPriority
   /** The key of the cached finished speech; absent if it is not cached. */
   readonly cacheKey?: CacheKey
 }

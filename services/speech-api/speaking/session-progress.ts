@@ -54,7 +54,7 @@ export interface SessionProgress extends Begun {
   windowSamples: number
   resume: ResumePoint | null
   /** On the awake clock of `stall`. */
-  heardAtMs: number
+  lastFrameMs: number
   readonly stall: OwnStall
   isGivenUp: boolean
   isOver: boolean
@@ -74,7 +74,7 @@ export const progressOf = (begun: Begun, windowSamples: number, nowMs: number): 
   credited: 0,
   windowSamples,
   resume: null,
-  heardAtMs: nowMs,
+  lastFrameMs: nowMs,
   stall: ownStall(watchEveryMs, nowMs),
   isGivenUp: false,
   isOver: false

@@ -98,7 +98,7 @@ export class Challenges extends Context.Service<
         const voiceId = crypto.randomUUID()
         return (yield* challenges.change(key, (before, { nowMs }) => {
           if (before === undefined) return Result.fail(refused("not_found"))
-          switch (standingOf(before, by, nowMs)) {
+          switch (stateOf(before, by, nowMs)) {
             case "expired":
               return Result.fail(refused("expired"))
             case "used":
@@ -140,17 +140,17 @@ export const faultOfPersonName = (name: string): string | undefined => {
   return /^[\p{White_Space}\p{Cf}\u{115F}\u{1160}\u{3164}]*$/u.test(name) ? "is blank" : undefined
 }
 
-type Standing = "open" | "resumed" | "used" | "expired"
+type ChallengeState = "open" | "resumed" | "used" | "expired"
 
 /**
  * `by` names the create, if a retry of it can be recognized: a create that a fault of ours cut off can continue with
  * the challenge that it had already used up.
  */
-export const standingOf = (
+export const stateOf = (
   { used, expiresAt }: Pick<ChallengeRecord, "used" | "expiresAt">,
   by: string | null,
   nowMs: number
-): Standing => {
+): ChallengeState => {
   if (used !== null) return by !== null && used.by === by ? "resumed" : "used"
   return nowMs >= Date.parse(expiresAt) ? "expired" : "open"
 }

@@ -4,7 +4,17 @@
  * dying process leaves behind has a record that the sweep finds. Reads go to the leader.
  */
 import { Context, Effect, Layer, Option, Result, Schema, Stream } from "effect"
-import { type BusError, BusUnavailable, gone, kept, Kv, type KvEntry, records, replaced, type Standing } from "#bus"
+import {
+  type BusError,
+  BusUnavailable,
+  deleted,
+  kept,
+  Kv,
+  type KvEntry,
+  records,
+  replaced,
+  type DecisionContext
+} from "#bus"
 import { isoTime } from "#base"
 import { Configuration } from "#configuration"
 import type { VoiceAddress } from "./VoiceFiles.ts"
@@ -86,7 +96,9 @@ export class ClonedVoices extends Context.Service<
       const erase = Effect.fn("ClonedVoices.erase")(function* ({ workspace, id }: VoiceAddress) {
         const key = keyOf(workspace, id)
         if (key === undefined) return
-        yield* voices.change(key, (before) => (before?._tag === "Leaving" ? gone(undefined, "erase") : kept(undefined)))
+        yield* voices.change(key, (before) =>
+          before?._tag === "Leaving" ? deleted(undefined, "erase") : kept(undefined)
+        )
       })
 
       return ClonedVoices.of({
@@ -108,14 +120,14 @@ export class ClonedVoices extends Context.Service<
 
 const reserving =
   ({ workspace, id }: VoiceAddress) =>
-  (before: VoiceRecord | undefined, { nowMs }: Standing) =>
+  (before: VoiceRecord | undefined, { nowMs }: DecisionContext) =>
     before !== undefined && before._tag !== "Making"
       ? kept(before)
       : replaced<VoiceRecord>({ _tag: "Making", id, workspace, changedAt: isoTime(nowMs) })
 
 const retiring =
   ({ workspace, id }: VoiceAddress, expected: number | undefined) =>
-  (before: VoiceRecord | undefined, { revision, nowMs }: Standing) => {
+  (before: VoiceRecord | undefined, { revision, nowMs }: DecisionContext) => {
     const isMeant = expected === undefined ? before?._tag === "Ready" : revision === expected
     if (before === undefined || !isMeant) return kept(false)
     if (before._tag === "Leaving") return kept(true)

@@ -66,7 +66,7 @@ export class VoiceExam extends Context.Service<
       const verification = yield* ConsentVerification
       const measuring = yield* VoiceMeasure
 
-      const hear = Effect.fnUntraced(function* (given: GivenConsent, sample: Recording) {
+      const verifyConsent = Effect.fnUntraced(function* (given: GivenConsent, sample: Recording) {
         if (given._tag === "Declared") return given
         const { path } = given.recording
         const recording = yield* intake.readRecording(path, limits.consentRecording)
@@ -81,7 +81,7 @@ export class VoiceExam extends Context.Service<
         if (order.avatar !== undefined && avatarType === undefined) return yield* new AvatarUnusable()
         const sampleType = recordingType(yield* headOf(order.sample))
         const sample = yield* intake.readRecording(order.sample.path, limits.sample)
-        const consent = yield* hear(order.consent, sample)
+        const consent = yield* verifyConsent(order.consent, sample)
         const traits = yield* measuring.measure(sample)
         const examined: Examined = { traits, sampleType, avatarType, consent }
         return examined

@@ -10,7 +10,7 @@ import { supervise } from "#runtime"
 import {
   type Catalogue,
   engineVoice,
-  type HeardCatalogue,
+  type UsableCatalogue,
   type SharedVoice,
   sharedVoices,
   SilentEngines
@@ -69,7 +69,7 @@ export const voicesFor = Effect.fnUntraced(function* (
 
 export const sharedSpeakable =
   (
-    { byId, isSilent = () => false }: Catalogue & Partial<HeardCatalogue>,
+    { byId, isSilent = () => false }: Catalogue & Partial<UsableCatalogue>,
     opening: ReadonlySet<string> = new Set()
   ): FindVoice =>
   (id) => {
@@ -153,24 +153,24 @@ export const voicesOnceOpened = Effect.fnUntraced(function* (
 })
 
 /** The states of engines, as the synthesizers report them. Needs the bus. */
-export const toldEngines = Layer.effectContext(
+export const announcedEngines = Layer.effectContext(
   Effect.gen(function* () {
     const kv = yield* Kv
     let opening: ReadonlySet<string> = new Set()
     let silent: ReadonlySet<string> = new Set()
     const follow = Effect.gen(function* () {
-      const told = new Map<string, SynthesizerEngines>()
+      const announced = new Map<string, SynthesizerEngines>()
       const bucket = yield* kv.open("speech-engines", SynthesizerEngines)
       yield* Stream.runForEach(bucket.changes, ({ key, entry }) =>
         Effect.gen(function* () {
-          if (Option.isSome(entry)) told.set(key, entry.value.value)
-          else told.delete(key)
-          const now = silentAmong([...told.values()])
+          if (Option.isSome(entry)) announced.set(key, entry.value.value)
+          else announced.delete(key)
+          const now = silentAmong([...announced.values()])
           for (const engine of now)
             if (!silent.has(engine)) yield* Effect.logWarning(`no synthesizer can speak with ${engine}`)
           for (const engine of silent) if (!now.has(engine)) yield* Effect.logInfo(`${engine} can speak again`)
           silent = now
-          opening = openingAmong([...told.values()])
+          opening = openingAmong([...announced.values()])
         })
       )
       return yield* Effect.fail("the bucket is not followed any more")
@@ -181,15 +181,15 @@ export const toldEngines = Layer.effectContext(
 )
 
 /** Pure. */
-export const openingAmong = (told: ReadonlyArray<SynthesizerEngines>): ReadonlySet<string> => {
-  const states = told.flatMap(({ engines }) => Object.entries(engines))
+export const openingAmong = (announced: ReadonlyArray<SynthesizerEngines>): ReadonlySet<string> => {
+  const states = announced.flatMap(({ engines }) => Object.entries(engines))
   const ready = new Set(states.flatMap(([engine, { state }]) => (state === "ready" ? [engine] : [])))
   return new Set(states.flatMap(([engine, { state }]) => (state === "opening" && !ready.has(engine) ? [engine] : [])))
 }
 
 /** Pure. */
-export const silentAmong = (told: ReadonlyArray<SynthesizerEngines>): ReadonlySet<string> => {
-  const states = told.flatMap(({ engines }) => Object.entries(engines))
+export const silentAmong = (announced: ReadonlyArray<SynthesizerEngines>): ReadonlySet<string> => {
+  const states = announced.flatMap(({ engines }) => Object.entries(engines))
   const usable = new Set(states.flatMap(([engine, { state }]) => (state === "failed" ? [] : [engine])))
   return new Set(states.flatMap(([engine]) => (usable.has(engine) ? [] : [engine])))
 }

@@ -34,7 +34,7 @@ export class Endpoints extends Context.Service<
     readonly byId: (id: string) => EndpointSettings | undefined
     readonly leaving: () => ReadonlyMap<string, LeavingEndpoint>
     /** Whether nothing is left of it: one that is leaving, or cannot be read, still exists. */
-    readonly isGone: (id: string) => boolean
+    readonly isRemoved: (id: string) => boolean
     /** The bucket's change up to which all this holds. */
     readonly revision: () => number
     /** Completes when every change stored by now is in `all` and acted on. */
@@ -70,7 +70,7 @@ export class Endpoints extends Context.Service<
         const ids = yield* Effect.forEach(changes, copy.apply)
         yield* act([...new Set(ids)])
         actsOn = copy.revision()
-        yield* presence.tell
+        yield* presence.announce
         if (copy.all().length > 0) Deferred.doneUnsafe(first, Effect.void)
       })
       yield* load(store, copy, apply)
@@ -85,7 +85,7 @@ export class Endpoints extends Context.Service<
         all: copy.all,
         byId: copy.byId,
         leaving: () => copy.leaving,
-        isGone: copy.isGone,
+        isRemoved: copy.isRemoved,
         revision: copy.revision,
         catchUp,
         mayLeave: (endpoint) => endpoint.madeAtRunTime === null || presence.isHeld(),
@@ -123,7 +123,7 @@ interface EndpointsCopy {
   readonly revision: () => number
   /** The ids with an expiring secret. */
   readonly rotating: ReadonlySet<string>
-  readonly isGone: (id: string) => boolean
+  readonly isRemoved: (id: string) => boolean
   /** The ids of runtime endpoints. */
   readonly ids: () => ReadonlyArray<string>
   /** Applies one change, and returns its id. */
@@ -176,7 +176,7 @@ const endpointsCopy = (configured: ReadonlyArray<EndpointSettings>, read: ReadRe
     leaving,
     rotating,
     revision: () => revision,
-    isGone: (id) => !present.has(id) && !stored.has(id),
+    isRemoved: (id) => !present.has(id) && !stored.has(id),
     ids: () => [...stored],
     apply
   }
@@ -223,9 +223,9 @@ type Apply = (changes: ReadonlyArray<KvChange<EndpointRecord>>) => Effect.Effect
 const load = Effect.fnUntraced(function* ({ bucket }: EndpointStore, copy: EndpointsCopy, apply: Apply) {
   const entries = yield* Stream.runCollect(bucket.scan(">"))
   const found = new Set(entries.map(({ key }) => key))
-  const gone = copy.ids().filter((id) => !found.has(id))
+  const removed = copy.ids().filter((id) => !found.has(id))
   yield* apply([
-    ...gone.map((key) => ({ key, revision: 0, entry: Option.none<KvEntry<EndpointRecord>>() })),
+    ...removed.map((key) => ({ key, revision: 0, entry: Option.none<KvEntry<EndpointRecord>>() })),
     ...entries.map((entry) => ({ key: entry.key, revision: entry.revision, entry: Option.some(entry) }))
   ])
 })

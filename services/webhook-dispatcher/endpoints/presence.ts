@@ -12,7 +12,7 @@ export interface Presence {
   /** Whether no other process can have declared this dispatcher dead. Read before every request; never waits. */
   readonly isHeld: () => boolean
   /** Publishes at once that more changes are acted on. The next renewal makes up for a failure. */
-  readonly tell: Effect.Effect<void>
+  readonly announce: Effect.Effect<void>
 }
 
 interface PresenceOptions {
@@ -84,7 +84,7 @@ export const holdPresence = Effect.fnUntraced(function* ({ presences, actsOn, ca
       Effect.ignore
     )
   )
-  const tell = Effect.ignore(Effect.suspend(() => (isHeld() ? write : Effect.void)))
-  const presence: Presence = { isHeld, tell }
+  const announce = Effect.ignore(Effect.suspend(() => (isHeld() ? write : Effect.void)))
+  const presence: Presence = { isHeld, announce }
   return presence
 })

@@ -76,7 +76,7 @@ const catchUp = Effect.fnUntraced(function* (
   const given = page.filter((message) => message.storedAtMs >= tooOldMs)
   expired.inc({ endpoint: target.name }, page.length - given.length)
   const events = eventsOf(given)
-  const isWhole = page.length < pageMessages
-  const lastSequence = isWhole ? cursor.position : (page.at(-1)?.sequence ?? cursor.position)
+  const isLastPage = page.length < pageMessages
+  const lastSequence = isLastPage ? cursor.position : (page.at(-1)?.sequence ?? cursor.position)
   return planCatchUp({ events, lastSequence, target, lane, newDeliveryId: () => crypto.randomUUID() }, cursor)
 })

@@ -82,9 +82,9 @@ export const lackingOf = (cursor: FanOutCursor, { lane, members, configured, atR
 
 /** The members without certain runtime endpoints; the same value if it has none of them. */
 export const withoutRuntime = (members: Members, ids: Iterable<string>): Members => {
-  const gone = new Set(ids)
-  if (![...gone].some((id) => members.atRunTime.has(id))) return members
-  return { ...members, atRunTime: new Set([...members.atRunTime].filter((id) => !gone.has(id))) }
+  const removed = new Set(ids)
+  if (![...removed].some((id) => members.atRunTime.has(id))) return members
+  return { ...members, atRunTime: new Set([...members.atRunTime].filter((id) => !removed.has(id))) }
 }
 
 /**
@@ -151,8 +151,8 @@ const letOthersHave: Move = (plan, { lane, lanes }) => {
 }
 
 const withoutMembers = (members: Members, ids: ReadonlyArray<string>): Members => {
-  const gone = new Set(ids)
-  const configured = Object.fromEntries(Object.entries(members.configured).filter(([id]) => !gone.has(id)))
+  const removed = new Set(ids)
+  const configured = Object.fromEntries(Object.entries(members.configured).filter(([id]) => !removed.has(id)))
   return { ...withoutRuntime(members, ids), configured }
 }
 

@@ -8,7 +8,7 @@ import { type BusError, StreamReader } from "#bus"
 import { deliveryStream, subjects } from "#base"
 import { Configuration } from "#configuration"
 import type { FanOutCursor, Members } from "#webhooks"
-import { AbandonedDeliveries, logGone } from "../abandoned.ts"
+import { AbandonedDeliveries, logRemoved } from "../abandoned.ts"
 import { Endpoints } from "../endpoints/Endpoints.ts"
 import type { EndpointSettings } from "../endpoints/settings.ts"
 import { areAligned, isOwn } from "../lane-cursors.ts"
@@ -31,7 +31,7 @@ export interface Membership extends Effect.Success<ReturnType<typeof membershipO
 
 export const membershipOf = Effect.fnUntraced(function* (lane: number) {
   const deps = yield* dependenciesOf(lane)
-  const state: State = { members: undefined, heldFor: [], isWhole: false, targets: [], rosterAtMs: 0 }
+  const state: State = { members: undefined, heldFor: [], isLastPage: false, targets: [], rosterAtMs: 0 }
   return {
     /** The steps that bring the cursor in line with the present endpoints. */
     keep: (cursor: FanOutCursor) => keep(deps, state, cursor),
@@ -47,7 +47,7 @@ interface State {
   /** The inputs of the last plan. */
   heldFor: ReadonlyArray<unknown>
   /** Whether the lane has every endpoint that belongs to it. */
-  isWhole: boolean
+  isLastPage: boolean
   targets: ReadonlyArray<EndpointSettings>
   rosterAtMs: number
 }
@@ -65,7 +65,7 @@ const keep = Effect.fnUntraced(function* (
   // The first lane archives them, once every lane has released them.
   if (lane === 0 && leaving.length > 0 && isLetGo) yield* deps.removals
   const isRosterDue = cursor.roster !== deps.ours || nowMs - state.rosterAtMs >= rosterEveryMs
-  const isSettled = state.isWhole && areSame(inputsOf(endpoints.all(), state.members, cursor), state.heldFor)
+  const isSettled = state.isLastPage && areSame(inputsOf(endpoints.all(), state.members, cursor), state.heldFor)
   if (isSettled && isLetGo && laneFacts === undefined && !isRosterDue) return []
 
   // A twin may have known changes that this process has not read yet.
@@ -111,7 +111,7 @@ const isTaking = (
 const adopt = ({ lane, endpoints }: Dependencies, state: State, { cursor, members }: MemberPlan) => {
   const all = endpoints.all()
   state.members = members
-  state.isWhole = lackingOf(cursor, { lane, members, ...presentIn(endpoints) }).length === 0
+  state.isLastPage = lackingOf(cursor, { lane, members, ...presentIn(endpoints) }).length === 0
   const inputs = inputsOf(all, members, cursor)
   if (areSame(inputs, state.heldFor)) return
   state.heldFor = inputs
@@ -162,8 +162,8 @@ const dependenciesOf = Effect.fnUntraced(function* (lane: number) {
   })
   const stored = Effect.suspend(() => {
     // Those can be archived and recreated before the answer arrives.
-    const gone = [...endpoints.leaving().keys()]
-    return Effect.map(lanes.membersOf(lane), (found) => withoutRuntime(found, gone))
+    const leavingIds = [...endpoints.leaving().keys()]
+    return Effect.map(lanes.membersOf(lane), (found) => withoutRuntime(found, leavingIds))
   })
   const rosterFacts = (nowMs: number) =>
     Effect.map(reader.bounds("EVENTS"), ({ lastSequence }) => ({ lastSequence, nowMs, archiveAfterMs }))
@@ -173,7 +173,7 @@ const dependenciesOf = Effect.fnUntraced(function* (lane: number) {
     const below = yield* lanes.ends
     for (const endpoint of archived) {
       const archival = { ...endpoint, reason: absent, below }
-      yield* logGone(archival, yield* abandoned.endpoint(archival))
+      yield* logRemoved(archival, yield* abandoned.endpoint(archival))
     }
   })
   const ours = fingerprint(endpoints.configured)

@@ -4,10 +4,10 @@
  * that dies in between leaves the record, and the next one starts over.
  */
 import { Effect, Option } from "effect"
-import { gone, kept, records, StreamReader } from "#bus"
+import { deleted, kept, records, StreamReader } from "#bus"
 import { deliveryStream, subjects } from "#base"
 import { dispatchersBehind, openPresences } from "#webhooks"
-import { AbandonedDeliveries, logGone, removed } from "../abandoned.ts"
+import { AbandonedDeliveries, logRemoved, removed } from "../abandoned.ts"
 import { DeliveryLanes, throttled } from "../lanes.ts"
 import { Endpoints, type LeavingEndpoint } from "../endpoints/Endpoints.ts"
 import { hasLetGo, newestOf } from "./members.ts"
@@ -37,8 +37,8 @@ export const openRemovals = Effect.gen(function* () {
   const mayLook = throttled(lookEveryMs)
   let isAtWork = false
 
-  const putAllAway = (leaving: ReadonlyArray<LeavingEndpoint>) =>
-    Effect.forEach(leaving, (endpoint) => putAway(deps, endpoint), { discard: true }).pipe(
+  const archiveAll = (leaving: ReadonlyArray<LeavingEndpoint>) =>
+    Effect.forEach(leaving, (endpoint) => archive(deps, endpoint), { discard: true }).pipe(
       Effect.catch((error) => Effect.logWarning("a removed endpoint is put away later", error)),
       Effect.ensuring(Effect.sync(() => (isAtWork = false)))
     )
@@ -50,13 +50,13 @@ export const openRemovals = Effect.gen(function* () {
     const { cursors } = yield* lanes.read
     if (!cursors.every((cursor) => hasLetGo(cursor, leaving))) return
     isAtWork = true
-    yield* Effect.forkIn(putAllAway(leaving), scope)
+    yield* Effect.forkIn(archiveAll(leaving), scope)
   })
 })
 
 const looksEmpty = 2
 
-const putAway = Effect.fnUntraced(function* (
+const archive = Effect.fnUntraced(function* (
   { endpoints, lanes, reader, abandoned }: Services,
   { id, name, revision }: LeavingEndpoint
 ) {
@@ -73,11 +73,11 @@ const putAway = Effect.fnUntraced(function* (
     deliveries += found
     empty = found === 0 ? empty + 1 : 0
   }
-  yield* logGone({ name, reason: removed }, deliveries)
+  yield* logRemoved({ name, reason: removed }, deliveries)
   for (const lane of lanes.all) {
     yield* reader.purge(deliveryStream(lane), subjects.deliveries(lane).rosterOf(id), below[lane])
   }
   yield* records(bucket).change(id, (_, standing) =>
-    standing.revision === revision ? gone(undefined, "erase") : kept(undefined)
+    standing.revision === revision ? deleted(undefined, "erase") : kept(undefined)
   )
 })

@@ -18,14 +18,14 @@ describe("an object store", () => {
           const name = "an answer/with a name?"
           const content = Uint8Array.from({ length: bytes }, (_, index) => index % 251)
           const small = Uint8Array.of(1, 2, 3)
-          assert.isTrue(Option.isNone(yield* objects.getWhole("blobs", name)))
+          assert.isTrue(Option.isNone(yield* objects.getBytes("blobs", name)))
           for (const each of [small, content, small, content]) {
-            yield* objects.putWhole("blobs", name, each)
-            const found = Option.getOrThrow(yield* objects.getWhole("blobs", name))
+            yield* objects.putBytes("blobs", name, each)
+            const found = Option.getOrThrow(yield* objects.getBytes("blobs", name))
             assert.isTrue(Buffer.from(found).equals(each))
           }
-          yield* objects.putWhole("blobs", "another", small)
-          assert.strictEqual(Option.getOrThrow(yield* objects.getWhole("blobs", name)).length, bytes)
+          yield* objects.putBytes("blobs", "another", small)
+          assert.strictEqual(Option.getOrThrow(yield* objects.getBytes("blobs", name)).length, bytes)
         }),
       trial
     )
@@ -37,7 +37,7 @@ describe("an object store", () => {
         Effect.gen(function* () {
           const objects = yield* Objects
           yield* objects.put("blobs", "an answer", Stream.make(Uint8Array.of(1, 2), Uint8Array.of(3)))
-          const found = Option.getOrThrow(yield* objects.getWhole("blobs", "an answer"))
+          const found = Option.getOrThrow(yield* objects.getBytes("blobs", "an answer"))
           assert.deepStrictEqual([...found], [1, 2, 3])
         }),
       trial
@@ -49,9 +49,9 @@ describe("an object store", () => {
       () =>
         Effect.gen(function* () {
           const objects = yield* Objects
-          yield* objects.putWhole("blobs", "kept", Uint8Array.of(1))
+          yield* objects.putBytes("blobs", "kept", Uint8Array.of(1))
           assert.strictEqual(yield* objects.removeUnfinished("blobs", -1_000), 0)
-          assert.isTrue(Option.isSome(yield* objects.getWhole("blobs", "kept")))
+          assert.isTrue(Option.isSome(yield* objects.getBytes("blobs", "kept")))
         }),
       trial
     )

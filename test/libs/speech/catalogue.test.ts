@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { decodeConfiguration } from "#configuration"
-import { catalogueOf, fleetModels, heardOf } from "../../../libs/speech/catalogue.ts"
+import { catalogueOf, fleetModels, usableOf } from "../../../libs/speech/catalogue.ts"
 import { engineVoice, sharedVoices } from "../../../libs/speech/voices.ts"
 
 const voices = (Models: ReadonlyArray<unknown>) =>
@@ -64,13 +64,13 @@ describe("the catalogue of a fleet", () => {
   })
   it("lists no voice whose engine cannot speak, so that the next best is the first, and still knows it", () => {
     const all = catalogueOf(modelsOf(model))
-    const { voices, byId, isSilent } = heardOf(all, new Set(["model-kokoro"]))
+    const { voices, byId, isSilent } = usableOf(all, new Set(["model-kokoro"]))
     assert.deepStrictEqual(voices, sharedVoices)
     const silent = byId("bella")
     assert.isDefined(silent)
     assert.isTrue(isSilent(silent))
-    assert.deepStrictEqual(heardOf(all, new Set()).voices, all.voices)
-    assert.isFalse(heardOf(all, new Set(["model-other"])).isSilent(silent))
+    assert.deepStrictEqual(usableOf(all, new Set()).voices, all.voices)
+    assert.isFalse(usableOf(all, new Set(["model-other"])).isSilent(silent))
   })
   it("has no voice out of a folder that is not there", () => {
     const section = Result.getOrThrow(voices([]))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { nothingToSay, readInput } from "../../../libs/speech/read-input.ts"
+import { emptyInput, readInput } from "../../../libs/speech/read-input.ts"
 import { assertCovered, assertLaws, read, tokensOf, wordsOf } from "./laws.ts"
 
 describe("plain text", () => {
@@ -56,14 +56,14 @@ describe("plain text", () => {
   ])("has nothing to say in %j", (input) => {
     for (const textNormalization of [true, false]) {
       const result = readInput(input, { locale: "en-US", textNormalization })
-      assert.deepStrictEqual(result, Result.fail([{ message: nothingToSay, offset: 0 }]))
+      assert.deepStrictEqual(result, Result.fail([{ message: emptyInput, offset: 0 }]))
     }
   })
 
   it("has nothing to say where a lexicon leaves nothing of it", () => {
     const lexemes = [{ grapheme: "erased", alias: "..." }]
     const result = readInput("Erased, erased.", { locale: "en-US", textNormalization: false, lexemes })
-    assert.deepStrictEqual(result, Result.fail([{ message: nothingToSay, offset: 0 }]))
+    assert.deepStrictEqual(result, Result.fail([{ message: emptyInput, offset: 0 }]))
   })
 
   it("drops inaudible characters from the text, but not from the offsets", () => {

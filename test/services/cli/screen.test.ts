@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { lineLogger } from "#runtime"
 import { Logger } from "effect"
 import { note, print, table } from "../../../services/cli/console.ts"
-import { linesOf, printList, printWhole, refusalLines } from "../../../services/cli/operate/client.ts"
+import { linesOf, printList, printObject, refusalLines } from "../../../services/cli/operate/client.ts"
 import { writeError, writeOut } from "../../../services/cli/screen.ts"
 import { hostileTexts, isSafe } from "../../support/hostile-texts.ts"
 
@@ -47,8 +47,8 @@ const places: Readonly<Record<string, (text: string) => Effect.Effect<void>>> = 
   "a list": (text) =>
     printList({ items: [{ a: text, b: { text } }], nextCursor: text }, { json: false, columns: { a: "a", b: "b" } }),
   "a list as JSON": (text) => printList({ items: [{ [text]: text }], nextCursor: null }, { json: true, columns: {} }),
-  "one thing whole": (text) => printWhole({ [text]: text, inner: { text: [text, text] }, list: [{ text }] }, false),
-  "one thing whole as JSON": (text) => printWhole({ [text]: text, inner: [{ text }] }, true),
+  "one thing whole": (text) => printObject({ [text]: text, inner: { text: [text, text] }, list: [{ text }] }, false),
+  "one thing whole as JSON": (text) => printObject({ [text]: text, inner: [{ text }] }, true),
   "a line of a log": (text) => logged("pretty", text),
   "a line of a log as JSON": (text) => logged("json", text)
 }
@@ -75,7 +75,7 @@ describe("what others wrote, shown by a command as", () => {
   it.effect("JSON, is the very value", () =>
     Effect.gen(function* () {
       for (const text of Object.values(hostileTexts)) {
-        const said = yield* written(printWhole({ text }, true))
+        const said = yield* written(printObject({ text }, true))
         assert.deepStrictEqual(JSON.parse(said), { text })
       }
     })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import {
   ChainUnavailable,
-  type ChainStanding,
+  type ChainStatus,
   type Claim,
   ClaimLost,
   type ClaimRecord,
@@ -44,7 +44,7 @@ const chain = {
   recheck: () => Effect.void,
   prepare: () => Effect.succeed({ transaction, raw: new Uint8Array(0) }),
   broadcast: () => Effect.succeed({ transaction }),
-  look: () => Effect.succeed<ChainStanding>({ _tag: "Unused" })
+  look: () => Effect.succeed<ChainStatus>({ _tag: "Unused" })
 } satisfies Partial<PaymentScheme>
 
 interface Parts {

@@ -9,10 +9,10 @@ import { checkedPayment, testNetwork } from "../../support/payments.ts"
 
 const noChain = new ChainUnavailable({ operation: "heal", detail: "no node answers" })
 
-const keyOf = (address: string, isAway = false): SettlerKey => ({
+const keyOf = (address: string, isUnavailable = false): SettlerKey => ({
   network: testNetwork.Network,
   address,
-  isAway: () => isAway,
+  isUnavailable: () => isUnavailable,
   sign: () => Effect.succeed(new Uint8Array(0))
 })
 

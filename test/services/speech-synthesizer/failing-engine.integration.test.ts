@@ -9,7 +9,7 @@ import { SynthesizerEngines } from "#speech/contract"
 import { Configuration } from "#configuration"
 import { Drain, Environment, Health, Metrics } from "#runtime"
 import { fleetCatalogue, SilentEngines } from "#speech"
-import { toldEngines } from "../../../services/speech-api/voices/speakable.ts"
+import { announcedEngines } from "../../../services/speech-api/voices/speakable.ts"
 import { speechSynthesizer } from "../../../services/speech-synthesizer/role.ts"
 import { withBus } from "../../../dev/fixtures/bus.ts"
 import { eventually } from "../../../dev/fixtures/eventually.ts"
@@ -54,7 +54,7 @@ describe("a synthesizer whose first voice cannot be opened", () => {
           const text = yield* (yield* Metrics).text
           assert.match(text, /^speech_engine_usable\{.*engine="model-hibari".*\} 0$/mu)
           yield* eventually((yield* Consumers).names("SPEECH"), { is: (names) => names.includes("synthesizer-espeak") })
-        }).pipe(Effect.provide(toldEngines.pipe(Layer.provideMerge(settings))))
+        }).pipe(Effect.provide(announcedEngines.pipe(Layer.provideMerge(settings))))
       })
     )
   )

@@ -74,23 +74,23 @@ describe("the backlog of an endpoint", () => {
     const { layer, put, finish } = world()
     put("a", 2)
     return Effect.gen(function* () {
-      const { standing } = yield* Backlogs
+      const { stagnant } = yield* Backlogs
       const counts: Array<number> = []
       for (let poll = 0; poll < 5; poll += 1) {
         yield* nextPoll
-        counts.push(standing().length)
+        counts.push(stagnant().length)
       }
       assert.deepStrictEqual(counts, [0, 0, 1, 1, 1])
-      assert.deepStrictEqual(standing(), [
+      assert.deepStrictEqual(stagnant(), [
         { lane: 0, endpointId: "a", subject: subjects.deliveries(0).due(3, "a"), count: 2 }
       ])
       finish(1)
       yield* nextPoll
-      assert.deepStrictEqual(standing(), [])
+      assert.deepStrictEqual(stagnant(), [])
       // One that grows does not shrink.
       put("a", 3)
       yield* TestClock.adjust("3 seconds")
-      assert.lengthOf(standing(), 1)
+      assert.lengthOf(stagnant(), 1)
     }).pipe(Effect.provide(layer))
   })
 

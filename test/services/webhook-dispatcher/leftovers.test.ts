@@ -18,13 +18,13 @@ const dueOf = (endpoint: string): DueInLane => ({
 })
 
 /** A lane that does not shrink. `floors`: up to where each endpoint's consumer has had its deliveries acked. */
-const world = (standing: Array<DueInLane>, floors: Map<string, number>) => {
+const world = (stagnant: Array<DueInLane>, floors: Map<string, number>) => {
   const stream = memoryStream(recorder())
   const asked: Array<string> = []
   const uncovered: Array<string> = []
   const services = Layer.mergeAll(
     stream.layer,
-    Layer.succeed(Backlogs, { standing: () => standing } as never),
+    Layer.succeed(Backlogs, { stagnant: () => stagnant } as never),
     Layer.succeed(Endpoints, { byId: (one: string) => (one === "gone" ? undefined : { name: one }) } as never),
     Layer.succeed(Consumers, {
       backlog: (name: string, durable: string) =>
@@ -71,15 +71,15 @@ describe("a delivery that was acked and is still stored", () => {
   })
 
   it.effect("is suspected anew when its backlog has moved meanwhile", () => {
-    const standing = [dueOf(id)]
-    const { services, look, put, left } = world(standing, new Map([[id, 9]]))
+    const stagnant = [dueOf(id)]
+    const { services, look, put, left } = world(stagnant, new Map([[id, 9]]))
     put()
     return Effect.gen(function* () {
       const once = yield* look
       yield* once
-      const all = standing.splice(0)
+      const all = stagnant.splice(0)
       yield* once
-      standing.push(...all)
+      stagnant.push(...all)
       yield* once
       assert.deepStrictEqual(left(), [1])
       yield* once

@@ -60,7 +60,7 @@ interface ClientOptions {
 export const consoleClient = ({ url, token }: ClientOptions) =>
   Effect.provide(HttpApiClient.make(ConsoleHttpApi, { baseUrl: url }), clientToken(token))
 
-export { AbandonedGroup, type AbandonedSummary, type AbandonedWhole, resendCountMax } from "./abandoned.ts"
+export { AbandonedGroup, type AbandonedSummary, type AbandonedDetails, resendCountMax } from "./abandoned.ts"
 export { type Books, BooksGroup, type BookView, type FindingSummary, type FindingWhole } from "./books.ts"
 export {
   DeliveriesGroup,

@@ -20,14 +20,14 @@ const head = {
 export const AbandonedSummary = Schema.Struct(head).annotate({ identifier: "AbandonedSummary" })
 export interface AbandonedSummary extends Schema.Schema.Type<typeof AbandonedSummary> {}
 
-export const AbandonedWhole = Schema.Struct({
+export const AbandonedDetails = Schema.Struct({
   ...head,
   redriveOf: Schema.NullOr(Uuid).pipe(describe("The delivery that this one repeated.")),
   body: Schema.NullOr(Schema.String).pipe(
     describe("The body as it was sent. Null for a caller without the scope `payloads:read`.")
   )
 }).annotate({ identifier: "AbandonedDelivery" })
-export interface AbandonedWhole extends Schema.Schema.Type<typeof AbandonedWhole> {}
+export interface AbandonedDetails extends Schema.Schema.Type<typeof AbandonedDetails> {}
 
 export const AbandonedPage = newestFirstPage("AbandonedPage", AbandonedSummary, "Abandoned deliveries")
 
@@ -69,7 +69,7 @@ export const AbandonedGroup = guarded(
     description: "Deliveries that were given up in the last thirty days."
   }),
   read("getAbandoned", "/abandoned/:sequence", {
-    success: AbandonedWhole,
+    success: AbandonedDetails,
     summary: "Look at an abandoned delivery",
     description: "Why it was given up, and the body that was sent."
   }),

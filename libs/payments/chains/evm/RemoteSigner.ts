@@ -25,7 +25,7 @@ export interface RemoteSignerOptions {
 }
 
 export interface RemoteSigner extends Pick<SettlerKey, "sign"> {
-  readonly isAway: () => boolean
+  readonly isUnavailable: () => boolean
   /** Whether it is up and has the key; fails with the reason if not. */
   readonly check: Effect.Effect<void, ChainUnavailable>
 }
@@ -84,7 +84,7 @@ export const openRemoteSigner = Effect.fn("openRemoteSigner")(function* (
   const check = Effect.andThen(upcheck(client, options), find())
   return {
     sign: (message) => guarded(repeated(ask(message))).pipe(Effect.mapError(({ detail }) => unavailable(detail))),
-    isAway: () => breaker.openUntilMs !== null,
+    isUnavailable: () => breaker.openUntilMs !== null,
     check: Effect.asVoid(Effect.mapError(guarded(check), ({ detail }) => unavailable(detail)))
   }
 })

@@ -9,7 +9,7 @@
  */
 import { Clock, Effect, Option, Stream } from "effect"
 import { ChainUnavailable } from "../../errors.ts"
-import type { ChainPosition, ChainStanding, ChainTransfer } from "../../scheme.ts"
+import type { ChainPosition, ChainStatus, ChainTransfer } from "../../scheme.ts"
 import { type EvmNode, type Log, Reverted } from "./EvmNode.ts"
 import { clockSkewSeconds, type EvmPayment } from "./payment.ts"
 import type { EvmSettings } from "./settings.ts"
@@ -32,11 +32,11 @@ export const look = Effect.fn("evm.look")(function* (
   options: LookOptions,
   payment: EvmPayment,
   transaction: string | null
-): Effect.fn.Return<ChainStanding, ChainUnavailable> {
+): Effect.fn.Return<ChainStatus, ChainUnavailable> {
   if (transaction !== null && (yield* isMadeBy(node, payment, transaction))) return { _tag: "Settled", transaction }
   if (yield* isUsed(node, payment)) return yield* howUsed(node, options, payment)
   const end = { validBeforeMs: payment.validBeforeMs, endSeconds: payment.authorization.validBefore }
-  return yield* standingOfUnused(node, { ...end, isUsed: isUsed(node, payment), transaction })
+  return yield* statusOfUnused(node, { ...end, isUsed: isUsed(node, payment), transaction })
 })
 
 const isMadeBy = Effect.fnUntraced(function* (
@@ -65,7 +65,7 @@ const howUsed = Effect.fnUntraced(function* (
   node: EvmNode,
   options: LookOptions,
   payment: EvmPayment
-): Effect.fn.Return<ChainStanding, ChainUnavailable> {
+): Effect.fn.Return<ChainStatus, ChainUnavailable> {
   const event = yield* eventOf(node, options, payment)
   if (event === undefined) return { _tag: "Undecided", detail: "it is used, and its event is not found yet" }
   const { transactionHash } = event
@@ -104,10 +104,10 @@ interface Unused {
 }
 
 /** The standing of a payment that was just seen unused. */
-export const standingOfUnused = Effect.fnUntraced(function* (
+export const statusOfUnused = Effect.fnUntraced(function* (
   node: EvmNode,
   { validBeforeMs, endSeconds, isUsed, transaction }: Unused
-): Effect.fn.Return<ChainStanding, ChainUnavailable> {
+): Effect.fn.Return<ChainStatus, ChainUnavailable> {
   const nowMs = yield* Clock.currentTimeMillis
   if (nowMs < validBeforeMs) {
     const isWaiting = transaction !== null && (yield* node.isWaiting(transaction))

@@ -117,9 +117,9 @@ const detailOf = (
   nowMs: number
 ) => {
   if (fault !== "invalid_exact_evm_payload_authorization_valid_too_long") return undefined
-  const ahead = validBefore - BigInt(Math.floor(nowMs / 1_000))
+  const secondsLeft = validBefore - BigInt(Math.floor(nowMs / 1_000))
   const allowed = `maxTimeoutSeconds, ${maxTimeoutSeconds} s, and ${clockSkewSeconds} s for clocks that differ`
-  return `validBefore is ${ahead} s ahead; it may be at most ${allowed}`
+  return `validBefore is ${secondsLeft} s ahead; it may be at most ${allowed}`
 }
 
 const authorizationOf = ({ authorization }: ExactEvmPayload): Authorization => ({

@@ -164,17 +164,17 @@ const concluded = Effect.fnUntraced(function* (
   const transaction = receipt.transactionHash
   const isCarriedOut = readQuantity(receipt.status) === 1n
   if (isCarriedOut && hasTransfer(receipt.logs, payment)) return { transaction }
-  const standing = yield* look(node, options, payment, null).pipe(
+  const status = yield* look(node, options, payment, null).pipe(
     Effect.mapError((error) => new SettlementPending({ transaction, detail: error.message }))
   )
-  if (standing._tag === "Settled") return { transaction: standing.transaction }
-  if (standing._tag === "Spent") {
+  if (status._tag === "Settled") return { transaction: status.transaction }
+  if (status._tag === "Spent") {
     return yield* settlementRefused("invalid_exact_evm_nonce_already_used", payment.payer, transaction)
   }
   if (isCarriedOut) {
     return yield* settlementRefused("invalid_exact_evm_transfer_event_mismatch", payment.payer, transaction)
   }
-  if (standing._tag === "Undecided") return yield* new SettlementPending({ transaction, detail: standing.detail })
+  if (status._tag === "Undecided") return yield* new SettlementPending({ transaction, detail: status.detail })
   const reason = yield* diagnose(node, payment, "").pipe(
     Effect.mapError((error) => new SettlementPending({ transaction, detail: error.message }))
   )

@@ -5,7 +5,7 @@
  */
 import { Clock, Effect } from "effect"
 import type { ChainUnavailable } from "../../errors.ts"
-import type { ChainStanding } from "../../scheme.ts"
+import type { ChainStatus } from "../../scheme.ts"
 import type { CheckedSvmPayment } from "./payment.ts"
 import { isConfirmed } from "./send.ts"
 import type { SignatureStatus, SolanaNode } from "./SolanaNode.ts"
@@ -16,17 +16,17 @@ export const lookAtPayment = Effect.fn("Svm.look")(function* (
   rpc: SolanaNode,
   checked: CheckedSvmPayment,
   transaction: string | null
-): Effect.fn.Return<ChainStanding, ChainUnavailable> {
+): Effect.fn.Return<ChainStatus, ChainUnavailable> {
   // The blockhash is checked first: one that ends between the two questions would hide a transaction just made.
   const ended = yield* whetherEnded(rpc, checked)
   const status = transaction === null ? null : yield* rpc.status(transaction, { history: true })
-  if (transaction !== null && status !== null) return standingOf(status, transaction)
+  if (transaction !== null && status !== null) return statusOf(status, transaction)
   if (ended === "no") return { _tag: "Unused" }
   if (ended === "yes") return { _tag: "Expired" }
   return { _tag: "Undecided", detail: "the blockhash is no longer taken, but that is not final yet" }
 })
 
-const standingOf = (status: SignatureStatus, transaction: string): ChainStanding => {
+const statusOf = (status: SignatureStatus, transaction: string): ChainStatus => {
   if (!isConfirmed(status)) return { _tag: "Undecided", detail: "in a block that is not confirmed yet" }
   // It failed in a block; the chain does not accept the same message again.
   return status.err === null ? { _tag: "Settled", transaction } : { _tag: "Spent", transaction }
@@ -57,10 +57,10 @@ export const lookForPayment = Effect.fn("Svm.lookFor")(function* (
   rpc: SolanaNode,
   checked: CheckedSvmPayment,
   named: string | null
-): Effect.fn.Return<ChainStanding, ChainUnavailable> {
+): Effect.fn.Return<ChainStatus, ChainUnavailable> {
   // The blockhash is checked first: one that ends between the questions would hide a transaction just made.
   const ended = yield* whetherEnded(rpc, checked)
-  const made = named === null ? undefined : yield* standingAs(rpc, checked, named)
+  const made = named === null ? undefined : yield* statusAs(rpc, checked, named)
   if (made !== undefined) return made
   if (ended === "no" && !(yield* isProcessed(rpc, checked))) return { _tag: "Unused" }
   const found = yield* search(rpc, checked)
@@ -70,11 +70,11 @@ export const lookForPayment = Effect.fn("Svm.lookFor")(function* (
 })
 
 /** Undefined for a transaction that is missing or different. */
-const standingAs = Effect.fnUntraced(function* (
+const statusAs = Effect.fnUntraced(function* (
   rpc: SolanaNode,
   { transaction: { message } }: CheckedSvmPayment,
   signature: string
-): Effect.fn.Return<ChainStanding | undefined, ChainUnavailable> {
+): Effect.fn.Return<ChainStatus | undefined, ChainUnavailable> {
   if (!signaturePattern.test(signature)) return undefined
   const landed = yield* rpc.transaction(signature, "confirmed")
   if (landed === null) return undefined
@@ -89,7 +89,7 @@ const search = Effect.fnUntraced(function* (rpc: SolanaNode, checked: CheckedSvm
   const newest = { before: null, until: null, limit: searchedMax }
   const listed = yield* rpc.signatures(checked.payer, newest, "confirmed")
   for (const { signature } of listed) {
-    const found = yield* standingAs(rpc, checked, signature)
+    const found = yield* statusAs(rpc, checked, signature)
     if (found !== undefined) return found
   }
   return undefined

@@ -44,7 +44,7 @@ export const eventJsonSchema = (event: EventDeclaration, refPrefix = `${sharedSc
 })
 
 /** The schema of one event including its definitions, without external references. */
-export const wholeEventSchema = (event: EventDeclaration): JsonObject => ({
+export const eventSchema = (event: EventDeclaration): JsonObject => ({
   ...eventJsonSchema(event, "#/$defs/"),
   $defs: documentOf(event).definitions
 })

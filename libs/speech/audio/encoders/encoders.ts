@@ -25,10 +25,10 @@ export interface EncoderListener {
    */
   readonly bufferedMs: () => number
   /** False while what it got is held back until there is more: then it comes before all that others hear later. */
-  readonly isHeard: () => boolean
+  readonly isPlaying: () => boolean
 }
 
-const nobody: EncoderListener = { got: () => {}, bufferedMs: () => 0, isHeard: () => true }
+const noListener: EncoderListener = { got: () => {}, bufferedMs: () => 0, isPlaying: () => true }
 
 export class Encoders extends Context.Service<
   Encoders,
@@ -44,7 +44,7 @@ export class Encoders extends Context.Service<
     Encoders,
     Effect.map(FfmpegPool, (pool) =>
       Encoders.of({
-        encode: (format, pcm, listener = nobody) => {
+        encode: (format, pcm, listener = noListener) => {
           const { codec } = format
           if (!isLossy(codec)) return encodeInProcess(format, pcm, listener.got)
           return encodeWithFfmpeg(pool, { format: { ...format, codec }, listener }, pcm)

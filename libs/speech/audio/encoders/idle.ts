@@ -180,7 +180,7 @@ const wanted = ({ clock, startAverage, options }: Idle, { demand, depthMin }: Ki
   })
 
 const tryStart = (idle: Idle, kind: Kind) =>
-  startAhead(idle, kind).pipe(
+  startSpare(idle, kind).pipe(
     Effect.catch((error) => {
       kind.isBroken = true
       return Effect.logWarning("encoder does not start").pipe(
@@ -189,7 +189,7 @@ const tryStart = (idle: Idle, kind: Kind) =>
     })
   )
 
-const startAhead = Effect.fnUntraced(function* (idle: Idle, kind: Kind) {
+const startSpare = Effect.fnUntraced(function* (idle: Idle, kind: Kind) {
   const { clock, startSeconds } = idle
   const encoder = yield* start(idle, kind.plan).pipe(
     Effect.tap((encoder) => Effect.sync(() => setEncoders(idle, kind, [...kind.encoders, encoder]))),

@@ -57,7 +57,7 @@ interface Program {
   readonly encoders: Map<number, Encoder>
   /** Whether it can encode. */
   readonly ready: Deferred.Deferred<boolean>
-  readonly gone: Deferred.Deferred<void>
+  readonly exited: Deferred.Deferred<void>
   readonly startedAtMs: number
   answeredAtMs: number
   isReady: boolean
@@ -84,7 +84,7 @@ export const makeLameProcesses = Effect.fnUntraced(function* ({
   yield* Effect.addFinalizer(() => endAll(lame))
   const watching = Effect.sync(() => {
     endHanging(lame, lameSilenceMsMax)
-    launchBeside(lame, most)
+    launchAnother(lame, most)
   })
   yield* Effect.forkScoped(Effect.forever(Effect.delay(watching, lookEvery)))
   return {
@@ -105,7 +105,7 @@ const idlestOf = ({ programs }: Lame) =>
     .filter(({ isReady }) => isReady || programs.every((other) => !other.isReady))
     .toSorted((left, right) => left.encoders.size - right.encoders.size)[0]
 
-const launchBeside = (lame: Lame, most: number) => {
+const launchAnother = (lame: Lame, most: number) => {
   const { programs } = lame
   const areFull = programs.length > 0 && programs.every(({ encoders }) => encoders.size >= encodersEach)
   if (!areFull || programs.length >= most) return
@@ -125,7 +125,7 @@ const launch = (lame: Lame): Program => {
     child,
     encoders: new Map(),
     ready: Deferred.makeUnsafe(),
-    gone: Deferred.makeUnsafe(),
+    exited: Deferred.makeUnsafe(),
     startedAtMs: lame.nowMs(),
     answeredAtMs: lame.nowMs(),
     isReady: false
@@ -161,7 +161,7 @@ const lost = (lame: Lame, program: Program, detail: string) => {
   lame.deaths = afterDeath(lame.deaths, lame.nowMs() - program.startedAtMs)
   lame.isGivenUp ||= !program.isReady || lame.deaths.quick >= quickDeathsMax
   Deferred.doneUnsafe(program.ready, Effect.succeed(false))
-  Deferred.doneUnsafe(program.gone, Effect.void)
+  Deferred.doneUnsafe(program.exited, Effect.void)
   for (const encoder of program.encoders.values()) fail(encoder, detail)
 }
 
@@ -183,7 +183,7 @@ const resumeWrite = (encoder: Encoder) => {
   written?.()
 }
 
-const tell = ({ child }: Program, message: ToLame) => {
+const send = ({ child }: Program, message: ToLame) => {
   // A process that has just ended is reported by its exit.
   if (child.connected) child.send(message, () => {})
 }
@@ -203,7 +203,7 @@ const open = (lame: Lame, program: Program, plan: EncoderPlan): EncoderProcess =
     waiting: []
   }
   program.encoders.set(id, encoder)
-  tell(program, { kind: "open", id, hz: plan.rateHz, kbps: plan.lameKbps ?? 0, prime: plan.primeSamples })
+  send(program, { kind: "open", id, hz: plan.rateHz, kbps: plan.lameKbps ?? 0, prime: plan.primeSamples })
   // It may have ended since it reported that it was ready.
   if (!lame.programs.includes(program)) fail(encoder, "its process has ended")
   return processOf(lame, encoder)
@@ -214,13 +214,13 @@ const processOf = (lame: Lame, encoder: Encoder): EncoderProcess => {
   const ask = (message: ToLame, answered: () => void) => {
     encoder.written = answered
     encoder.owedSinceMs = lame.nowMs()
-    tell(program, message)
+    send(program, message)
   }
   return {
     begin: Effect.sync(() => {
       if (encoder.ending !== undefined) return
       encoder.isAwaiting = true
-      tell(program, { kind: "begin", id })
+      send(program, { kind: "begin", id })
     }),
     write: (pcm, { isUrgent, bufferedMs }) =>
       Effect.callback((resume) => {
@@ -241,7 +241,7 @@ const processOf = (lame: Lame, encoder: Encoder): EncoderProcess => {
     hasStarted: () => encoder.hasStarted,
     hasEnded: () => encoder.ending !== undefined,
     kill: () => {
-      if (encoder.ending === undefined) tell(program, { kind: "close", id })
+      if (encoder.ending === undefined) send(program, { kind: "close", id })
       end(encoder, Effect.succeed(null))
     },
     closed: Effect.void
@@ -268,9 +268,9 @@ const endHanging = ({ programs, nowMs }: Lame, silenceMsMax: number) => {
 const endAll = (lame: Lame) =>
   Effect.forEach(
     lame.programs,
-    ({ child, gone }) =>
+    ({ child, exited }) =>
       Effect.sync(() => void child.kill("SIGKILL")).pipe(
-        Effect.andThen(Deferred.await(gone)),
+        Effect.andThen(Deferred.await(exited)),
         Effect.timeoutOption(stopMsMax)
       ),
     { concurrency: "unbounded", discard: true }

@@ -108,7 +108,7 @@ interface Encoder {
   isClosed: boolean
 }
 
-const tell = (message: FromLame) => void process.send?.(message)
+const send = (message: FromLame) => void process.send?.(message)
 
 type Piece = Extract<ToLame, { readonly kind: "encode" }>
 
@@ -215,7 +215,7 @@ const begin = (serving: Serving, message: ToLame, room: Room): boolean => {
       encoder.isAtWork = false
       if (encoder.isClosed) lame.close(encoder.lame)
       else if (error !== null || bytes < 0) fail(serving, id, error ?? errorOf(bytes))
-      else tell({ kind: "encoded", id, mp3: room.out.subarray(0, bytes) })
+      else send({ kind: "encoded", id, mp3: room.out.subarray(0, bytes) })
       serving.rooms.push(room)
       work(serving)
     }
@@ -238,14 +238,14 @@ const open = ({ encoders, lame }: Serving, message: Extract<ToLame, { readonly k
   const silence = samplesOf(new Uint8Array(prime * Int16Array.BYTES_PER_ELEMENT), room)
   const bytes = lame.encodeHere(opened, silence, room.out)
   if (bytes < 0) throw errorOf(bytes)
-  tell({ kind: "opened", id, mp3: room.out.subarray(0, bytes) })
+  send({ kind: "opened", id, mp3: room.out.subarray(0, bytes) })
 }
 
 const errorOf = (code: number) => new Error(`libmp3lame returned ${code}`)
 
 const fail = (serving: Serving, id: number, error: unknown) => {
   close(serving, id)
-  tell({ kind: "failed", id, detail: error instanceof Error ? error.message : String(error) })
+  send({ kind: "failed", id, detail: error instanceof Error ? error.message : String(error) })
 }
 
 /** Not before the library has returned from it. */
@@ -277,9 +277,9 @@ process.on("disconnect", () => process.exit(0))
 
 const lame = openLame()
 if (lame === undefined) {
-  tell({ kind: "missing", detail: `none of ${libraries.join(", ")} can be loaded` })
+  send({ kind: "missing", detail: `none of ${libraries.join(", ")} can be loaded` })
   process.disconnect?.()
 } else {
   serve(lame)
-  tell({ kind: "ready" })
+  send({ kind: "ready" })
 }

@@ -23,11 +23,11 @@ import type { LameProcesses } from "./lame-process.ts"
 interface PieceListener {
   /** The audio that it has received and not played yet. */
   readonly bufferedMs: () => number
-  readonly isHeard: () => boolean
+  readonly isPlaying: () => boolean
 }
 
 /** The silence between two answers. */
-const nobody: PieceListener = { bufferedMs: () => 0, isHeard: () => true }
+const noListener: PieceListener = { bufferedMs: () => 0, isPlaying: () => true }
 
 export interface LossyEncoder {
   readonly process: EncoderProcess
@@ -119,11 +119,11 @@ const feed = (encoding: Encoding, pcm: Int16Array, listener: PieceListener) =>
   Effect.suspend(() => {
     encoding.fed += pcm.length
     measureLead(encoding)
-    const isUrgent = hasNothing(encoding) || !listener.isHeard()
+    const isUrgent = hasNoFrame(encoding) || !listener.isPlaying()
     return encoding.process.write(pcm, { isUrgent, bufferedMs: listener.bufferedMs() })
   })
 
-const hasNothing = ({ cutter, firstFrame }: Encoding) => cutter.framesSeen() <= firstFrame
+const hasNoFrame = ({ cutter, firstFrame }: Encoding) => cutter.framesSeen() <= firstFrame
 
 const measureLead = ({ plan, cutter, mayFeed, fed }: Encoding) => {
   if (fed - cutter.samplesSeen() < aheadSecondsMax * plan.rateHz) Latch.openUnsafe(mayFeed)
@@ -135,7 +135,9 @@ const finish = (encoding: Encoding) =>
     const { plan, cutter, fed, firstFrame, answerFrom } = encoding
     encoding.endFrame = firstFrame + plan.framesOf(fed - answerFrom)
     cutter.letOut(firstFrame, encoding.endFrame)
-    return plan.pauseSamples === 0 ? endInput(encoding) : feed(encoding, new Int16Array(pauseAfter(plan, fed)), nobody)
+    return plan.pauseSamples === 0
+      ? endInput(encoding)
+      : feed(encoding, new Int16Array(pauseAfter(plan, fed)), noListener)
   })
 
 const pauseAfter = ({ primeSamples, pauseSamples, periodSamples }: EncoderPlan, fed: number) => {
@@ -156,8 +158,8 @@ const read = (encoding: Encoding): LossyEncoder["read"] => {
   ).pipe(
     Effect.flatMap((chunk) => {
       if (chunk === null) {
-        const isWhole = hasAll(encoding) || !isWritten(encoding)
-        return isWhole ? Effect.succeed(null) : broken(encoding, "ended early")
+        const isComplete = hasAll(encoding) || !isWritten(encoding)
+        return isComplete ? Effect.succeed(null) : broken(encoding, "ended early")
       }
       const bytes = cutter.push(chunk)
       measureLead(encoding)

@@ -80,10 +80,10 @@ export class ConsentVerification extends Context.Service<
         const check = Effect.fnUntraced(function* ({ words, recording, sample }: ConsentClaim) {
           const fault = judgeRecording(sample, limits.sample) ?? judgeRecording(recording, limits.consentRecording)
           if (fault !== null) return yield* fault
-          const heardWords = yield* inStage("phrase", phrase.hear(recording))
-          const matched = phraseWordsMatched(words, heardWords)
+          const transcript = yield* inStage("phrase", phrase.transcribe(recording))
+          const matched = phraseWordsMatched(words, transcript)
           const wordsMin = Math.min(section.PhraseWordsMin, words.length)
-          const counts = { heardWords, wordsMatched: matched, wordsAsked: words.length }
+          const counts = { heardWords: transcript, wordsMatched: matched, wordsAsked: words.length }
           if (matched < wordsMin) return yield* new PhraseMismatch({ ...counts, wordsMin })
           const { distanceMax, method } = speaker
           const distance = yield* inStage("speaker", speaker.distance(recording, sample))
@@ -139,9 +139,9 @@ const outcomeOf = {
  * How many words of the phrase were heard: the length of the longest common subsequence, that is words in order,
  * whatever is between them.
  */
-export const phraseWordsMatched = (phrase: ReadonlyArray<string>, heard: ReadonlyArray<string>): number => {
+export const phraseWordsMatched = (phrase: ReadonlyArray<string>, transcript: ReadonlyArray<string>): number => {
   let before = phrase.map(() => 0)
-  for (const word of heard) {
+  for (const word of transcript) {
     const now: Array<number> = []
     for (const [at, other] of phrase.entries()) {
       const both = word === other ? (before[at - 1] ?? 0) + 1 : 0

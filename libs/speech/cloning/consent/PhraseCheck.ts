@@ -92,7 +92,7 @@ export class PhraseCheck extends Context.Service<
     /** The recognizer, for the evidence. */
     readonly engine: string
     /** The words of the list in the order in which they were heard; none if the agreement was not heard. */
-    readonly hear: (recording: Recording) => Effect.Effect<ReadonlyArray<string>, VerificationUnavailable>
+    readonly transcribe: (recording: Recording) => Effect.Effect<ReadonlyArray<string>, VerificationUnavailable>
   }
 >()("starling/speech/PhraseCheck") {}
 
@@ -115,7 +115,7 @@ export const pocketsphinxLayer = (section: Section) =>
         ? Effect.tap(modelDictionary(section), (read) => Effect.sync(() => (dictionary = read)))
         : Effect.succeed(dictionary)
     )
-    const hear = Effect.fn("PhraseCheck.hear")(function* (recording: Recording) {
+    const transcribe = Effect.fn("PhraseCheck.hear")(function* (recording: Recording) {
       const files = {
         "phrase.gram": phraseGrammar(),
         "phrase.dict": yield* readDictionary,
@@ -138,10 +138,10 @@ export const pocketsphinxLayer = (section: Section) =>
         )
       }
       // "<what was heard> (<name> <score>)"
-      const heard = yield* failing(() => readFile(join(folder, "heard"), "utf8"))
-      return wordsHeard(heard.replace(/ \([^()]*\)\s*$/u, ""))
+      const transcript = yield* failing(() => readFile(join(folder, "heard"), "utf8"))
+      return wordsOf(transcript.replace(/ \([^()]*\)\s*$/u, ""))
     }, Effect.scoped)
-    return PhraseCheck.of({ engine: "pocketsphinx", hear })
+    return PhraseCheck.of({ engine: "pocketsphinx", transcribe })
   })
 
 const parameters = ({ PocketsphinxModelFolder }: Section, folder: string) =>
@@ -222,9 +222,9 @@ export const phraseGrammar = (): string => {
 }
 
 /** The words of the list in the recognized text; none if it does not open with the agreement. */
-export const wordsHeard = (hypothesis: string): ReadonlyArray<string> => {
-  const heard = hypothesis.trim()
-  return heard.startsWith(`${carrier} `) ? heard.split(" ").filter((word) => listed.has(word)) : []
+export const wordsOf = (hypothesis: string): ReadonlyArray<string> => {
+  const spoken = hypothesis.trim()
+  return spoken.startsWith(`${carrier} `) ? spoken.split(" ").filter((word) => listed.has(word)) : []
 }
 
 const listed: ReadonlySet<string> = new Set(phraseWordList)

@@ -256,8 +256,8 @@ const vowels =
 /** The phonemes of a language by their IPA, and the shortest of espeak-ng's names for each. */
 export const mnemonicsOf = (sounds: Sounds): ReadonlyMap<string, string> => {
   const names = new Map<string, string>()
-  const note = (heard: string | undefined, name: string) => {
-    const read = heard === undefined ? undefined : readIpa(heard)
+  const note = (phonemes: string | undefined, name: string) => {
+    const read = phonemes === undefined ? undefined : readIpa(phonemes)
     if (read === undefined || "fault" in read || /[ .ˈˌ]/u.test(read.ipa) || names.has(read.ipa)) return
     names.set(read.ipa, name)
   }
@@ -286,9 +286,9 @@ export const mnemonicsOf = (sounds: Sounds): ReadonlyMap<string, string> => {
   return names.set("ː", ":")
 }
 
-const between = (heard: string, before: string, after: string) =>
-  heard.startsWith(before) && heard.endsWith(after) && heard.length > before.length + after.length
-    ? heard.slice(before.length, heard.length - after.length)
+const between = (phonemes: string, before: string, after: string) =>
+  phonemes.startsWith(before) && phonemes.endsWith(after) && phonemes.length > before.length + after.length
+    ? phonemes.slice(before.length, phonemes.length - after.length)
     : undefined
 
 const stresses = { "": "", ˈ: "'", ˌ: "," } as const

@@ -27,7 +27,7 @@ interface Word {
 }
 
 /** Punctuation that a model reads; other marks are left out. */
-const heard = /[;:,.!?—…"“”()]/gu
+const punctuation = /[;:,.!?—…"“”()]/gu
 const words = /(\S+)(\s*)/gu
 const spokenCharacter = /[\p{L}\p{N}$£€%&+@#]/gu
 const endsClause = /[;:,.!?—…)”"]/u
@@ -51,7 +51,7 @@ export const phonemesOf = (
   return { symbols, words: found }
 }
 
-const marksOf = (text: string) => (text.match(heard) ?? []).join("")
+const marksOf = (text: string) => (text.match(punctuation) ?? []).join("")
 
 const clausesOf = (text: string, pronunciations: ReadonlyArray<Pronunciation>): ReadonlyArray<ReadonlyArray<Word>> => {
   // A pronounced stretch is one word, whatever it contains.

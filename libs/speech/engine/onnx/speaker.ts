@@ -30,7 +30,7 @@ export const makeAcousticSpeaker = (model: AcousticModel, phonemize: Phonemize, 
     for (const [at, { passage, phonemes }] of utterances.entries()) {
       const isBeforePause = (at === utterances.length - 1 && !job.goesOn) || endsWithPause(phonemes.symbols)
       const spoken = say(model, { passage, phonemes, speaker, begun, isAfterPause, isBeforePause }, sink)
-      if (!spoken.goesOn) return null
+      if (!spoken.isWanted) return null
       begun += spoken.samples
       isAfterPause = isBeforePause
     }
@@ -60,7 +60,7 @@ const say = (model: AcousticModel, placed: Placed, sink: Sink) => {
   const margin = edgeMarginSeconds * model.hz
   let [from, to] = [0, Number.POSITIVE_INFINITY]
   let [received, samples] = [0, 0]
-  let goesOn = true
+  let isWanted = true
   const begins = (starts: ReadonlyArray<number>) => {
     const [first, end] = [starts[0], starts.at(-1)]
     if (first === undefined || end === undefined) return
@@ -74,11 +74,11 @@ const say = (model: AcousticModel, placed: Placed, sink: Sink) => {
     const kept = pcm.slice(Math.max(0, from - received), Math.max(0, Math.min(pcm.length, to - received)))
     received += pcm.length
     samples += kept.length
-    goesOn &&= kept.length === 0 || sink.audio(kept, gainDb)
-    return goesOn
+    isWanted &&= kept.length === 0 || sink.audio(kept, gainDb)
+    return isWanted
   }
   model.speak({ symbols: phonemes.symbols, speaker, speed, pitch, range }, { begins, sound })
-  return { goesOn, samples }
+  return { isWanted, samples }
 }
 
 /** Cuts what is too long for a model: after the last punctuation mark that fits, else between two words. Pure. */

@@ -49,7 +49,7 @@ const opening = Effect.fnUntraced(function* (
   const around = yield* Effect.scope
   const environment = yield* Environment
   const run = Effect.runForkWith(yield* Effect.context<never>())
-  const tell = (failed: { readonly message: string }) =>
+  const report = (failed: { readonly message: string }) =>
     Effect.andThen(
       Effect.logError(failed.message),
       SubscriptionRef.set(state, { state: "failed", detail: failed.message.slice(0, 600) })
@@ -63,7 +63,7 @@ const opening = Effect.fnUntraced(function* (
     jobMsMax: options.JobSecondsMax * 1_000,
     cancelMsMax,
     onLog: (line) => void run(Effect.annotateLogs(Effect.logInfo(line), { engine })),
-    restart: yield* restarting(state, tell)
+    restart: yield* restarting(state, report)
   }
   const once = Effect.gen(function* () {
     if (!existsSync(options.Folder)) {
@@ -78,7 +78,7 @@ const opening = Effect.fnUntraced(function* (
     yield* SubscriptionRef.set(state, { state: "ready" })
     return opened
   })
-  return { open: Effect.tapError(once, tell) }
+  return { open: Effect.tapError(once, report) }
 })
 
 const againUntilOpen = <A, E, R>(open: Effect.Effect<A, E, R>) =>
@@ -93,7 +93,7 @@ const againUntilOpen = <A, E, R>(open: Effect.Effect<A, E, R>) =>
 /** Restarts what died, until it starts: each quick death in a row makes the wait longer. */
 const restarting = Effect.fnUntraced(function* (
   state: SubscriptionRef.SubscriptionRef<EngineState>,
-  tell: (failed: { readonly message: string }) => Effect.Effect<void>
+  report: (failed: { readonly message: string }) => Effect.Effect<void>
 ) {
   const clock = yield* Clock.Clock
   let deaths = noDeaths
@@ -101,14 +101,14 @@ const restarting = Effect.fnUntraced(function* (
   const restart: EnginePoolOptions["restart"] = (start) =>
     Effect.gen(function* () {
       deaths = afterDeath(deaths, clock.currentTimeMillisUnsafe() - startedAtMs)
-      if (deaths.delayMs >= toldFromMs) {
-        yield* tell({
+      if (deaths.delayMs >= reportedFromMs) {
+        yield* report({
           message: `it has ended ${deaths.quick} times in a row; it is started again in ${deaths.delayMs} ms`
         })
       }
       yield* Effect.sleep(deaths.delayMs)
       startedAtMs = clock.currentTimeMillisUnsafe()
-      const started = yield* Effect.tapError(start, tell)
+      const started = yield* Effect.tapError(start, report)
       yield* SubscriptionRef.set(state, { state: "ready" })
       return started
     }).pipe(Effect.retry({ times: restartsMax }))
@@ -116,7 +116,7 @@ const restarting = Effect.fnUntraced(function* (
 })
 
 // A wait of this length means that the program is at fault, and not one text.
-const toldFromMs = 1_000
+const reportedFromMs = 1_000
 // At ten seconds each after the first few, longer than any operator leaves it broken: the next job starts over.
 const restartsMax = 10_000
 

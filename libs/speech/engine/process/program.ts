@@ -23,7 +23,7 @@ export interface ProgramListener {
   /** A line of its standard error. */
   readonly onLog: (line: string) => void
   /** It has ended, or was killed for what it wrote; called once. */
-  readonly onGone: (reason: string) => void
+  readonly onExit: (reason: string) => void
 }
 
 export interface Program {
@@ -58,11 +58,11 @@ export const startProgram = (options: ProgramOptions, listener: ProgramListener)
   const logged = boundedLines(listener.onLog)
   let reason: string | undefined
   let hasEnded = false
-  const gone = (text: string) => {
+  const exited = (text: string) => {
     if (hasEnded) return
     hasEnded = true
     release()
-    listener.onGone(reason ?? withLastLine(text, logged.last()))
+    listener.onExit(reason ?? withLastLine(text, logged.last()))
   }
   const end = (text: string) => {
     if (hasEnded) return
@@ -81,12 +81,12 @@ export const startProgram = (options: ProgramOptions, listener: ProgramListener)
   child.stderr.on("data", logged.take)
   // The exit reports that a program is gone.
   child.stdin.on("error", () => {})
-  child.on("error", (error) => gone(error.message))
+  child.on("error", (error) => exited(error.message))
   // What it started and left behind is killed with it.
   child.on("exit", () => killGroup(child))
   child.on("close", (code, signal) => {
     logged.flush()
-    gone(exitReason(code, signal))
+    exited(exitReason(code, signal))
   })
   return {
     send: (message) => void child.stdin.write(encoded(message)),
@@ -135,7 +135,7 @@ const linesPerSecond = 20
 const boundedLines = (onLine: (line: string) => void) => {
   let [held, last] = ["", ""]
   let [second, count, dropped] = [0, 0, 0]
-  const tell = (line: string) => {
+  const writeLine = (line: string) => {
     const text = line.trimEnd().slice(0, lineCharactersMax)
     if (text === "") return
     last = text
@@ -151,10 +151,10 @@ const boundedLines = (onLine: (line: string) => void) => {
   const take = (bytes: Buffer) => {
     const lines = (held + bytes.toString("utf8")).split("\n")
     held = (lines.pop() ?? "").slice(0, lineCharactersMax)
-    for (const line of lines) tell(line)
+    for (const line of lines) writeLine(line)
   }
   const flush = () => {
-    tell(held)
+    writeLine(held)
     held = ""
   }
   return { take, flush, last: () => last }

@@ -84,7 +84,7 @@ const converse = (model: ProgramOptions, log: (line: string) => void): Conversat
   // Its failure reaches whoever awaits it; a program that ends later fails a job.
   greeting.promise.catch(() => {})
   let [hasGreeted, isClosing, ids] = [false, false, 0]
-  let gone: string | undefined
+  let exitReason: string | undefined
   let saying: Saying | undefined
   let cancelled: number | undefined
   const onMessage = (message: FromProgram) => {
@@ -102,8 +102,8 @@ const converse = (model: ProgramOptions, log: (line: string) => void): Conversat
     else if (message.type === "word") saying.listening.word(message.position, message.sample)
     else saying.settle(message.type === "end" ? null : message.message)
   }
-  const onGone = (reason: string) => {
-    gone = reason
+  const onExit = (reason: string) => {
+    exitReason = reason
     const error = new Error(reason)
     greeting.reject(error)
     if (saying !== undefined) saying.fail(error)
@@ -114,11 +114,11 @@ const converse = (model: ProgramOptions, log: (line: string) => void): Conversat
       })
     }
   }
-  const program = startProgram(model, { onMessage, onLog: log, onGone })
+  const program = startProgram(model, { onMessage, onLog: log, onExit })
   program.send({ type: "hello", protocol: protocolVersion, offers })
   const say: Conversation["say"] = (words, listening) =>
     new Promise<string | null>((resolve, reject) => {
-      if (gone !== undefined) return reject(new Error(gone))
+      if (exitReason !== undefined) return reject(new Error(exitReason))
       ids += 1
       const id = ids
       let late: NodeJS.Timeout | undefined
@@ -168,7 +168,7 @@ const speakerOf = (spoken: Spoken): Speaker => ({
       const isBeforePause = (at === passages.length - 1 && !job.goesOn) || endsWithPause(passage.text)
       const placed = { passage, voice: known, begun, isAfterPause, isBeforePause }
       const said = await sayPassage(spoken, placed, sink)
-      if (said.outcome !== null || !said.goesOn) return said.outcome
+      if (said.outcome !== null || !said.isWanted) return said.outcome
       begun += said.samples
       isAfterPause = isBeforePause
     }
@@ -189,7 +189,7 @@ interface Placed {
 
 interface Said {
   readonly outcome: Outcome | null
-  readonly goesOn: boolean
+  readonly isWanted: boolean
   readonly samples: number
 }
 
@@ -200,25 +200,25 @@ const sayPassage = async (spoken: Spoken, placed: Placed, sink: Sink): Promise<S
   const { passage, voice, begun, isAfterPause, isBeforePause } = placed
   const { text, gainDb } = passage
   const hz = hello.sampleRateHz
-  const stopped = (outcome: Outcome | null): Said => ({ outcome, goesOn: false, samples: 0 })
+  const stopped = (outcome: Outcome | null): Said => ({ outcome, isWanted: false, samples: 0 })
   if (text.length > model.textCharactersMax) {
     return stopped(
       failure("too_long", `${text.length} characters at once; TextCharactersMax is ${model.textCharactersMax}`)
     )
   }
   const { words, playedHz } = wordsFor(hello, passage, voice)
-  const isWhole = !hello.wordTimes || !isAfterPause || !isBeforePause
+  const isUntrimmed = !hello.wordTimes || !isAfterPause || !isBeforePause
   const resampler = makeResampler(playedHz, hz)
   const starts = codePointStarts(text)
   const held: Array<Int16Array> = []
   const found: Array<{ readonly position: number; readonly sample: number }> = []
-  let [samples, goesOn, isTooLong] = [0, true, false]
+  let [samples, isWanted, isTooLong] = [0, true, false]
   const take = (pcm: Int16Array) => {
-    if (!goesOn || isTooLong) return
+    if (!isWanted || isTooLong) return
     samples += pcm.length
     if (begun + samples > model.audioSecondsMax * hz) isTooLong = true
-    else if (isWhole) held.push(pcm)
-    else goesOn = pcm.length === 0 || sink.audio(pcm, gainDb)
+    else if (isUntrimmed) held.push(pcm)
+    else isWanted = pcm.length === 0 || sink.audio(pcm, gainDb)
   }
   const failed = await talk.say(words, {
     audio: (pcm) => take(playedHz === hz ? pcm : resampler.push(pcm)),
@@ -227,27 +227,27 @@ const sayPassage = async (spoken: Spoken, placed: Placed, sink: Sink): Promise<S
       const at = Math.round((sample * hz) / playedHz)
       // Words past the end of the text are the program's own.
       if (position >= text.length) return
-      if (isWhole) found.push({ position, sample: at })
+      if (isUntrimmed) found.push({ position, sample: at })
       else sink.word(wordAt(passage, position, begun + at))
     },
     isWanted: () => {
-      goesOn &&= sink.audio(nothing, 0)
-      return goesOn && !isTooLong
+      isWanted &&= sink.audio(nothing, 0)
+      return isWanted && !isTooLong
     }
   })
   if (isTooLong) return stopped(failure("too_long", `more than ${model.audioSecondsMax} s of audio`))
-  if (!goesOn) return stopped(null)
+  if (!isWanted) return stopped(null)
   if (failed !== null) return stopped(failure("voice", failed))
   if (playedHz !== hz) take(resampler.flush())
-  if (!isWhole) return { outcome: null, goesOn, samples }
+  if (!isUntrimmed) return { outcome: null, isWanted, samples }
   const pcm = joined(held, samples)
   const { from, to } = trimmedTo(pcm, { hz, isAfterPause, isBeforePause })
   const kept = pcm.slice(from, to)
-  const told = hello.wordTimes
+  const declared = hello.wordTimes
     ? found.map(({ position, sample }) => ({ position, sample: Math.max(0, sample - from) }))
     : placeWords({ text, language: voice.language, pcm: kept, hz })
-  for (const { position, sample } of told) sink.word(wordAt(passage, position, begun + sample))
-  return { outcome: null, goesOn: give(kept, gainDb, sink), samples: kept.length }
+  for (const { position, sample } of declared) sink.word(wordAt(passage, position, begun + sample))
+  return { outcome: null, isWanted: give(kept, gainDb, sink), samples: kept.length }
 }
 
 const inCodePoints =

@@ -114,7 +114,7 @@ export const makeZeroShotSpeaker = (voice: NeuralVoice): Speaker => ({
     if (samples === undefined || text === undefined) return noReference
     const say = (passage: Passage) => sayPassage(voice, passage, { samples, text }, sink)
     return passagesOf(job, false)
-      .reduce((before, passage) => before.then((goesOn) => (goesOn ? say(passage) : false)), Promise.resolve(true))
+      .reduce((before, passage) => before.then((isWanted) => (isWanted ? say(passage) : false)), Promise.resolve(true))
       .then(() => null)
   }
 })
@@ -128,14 +128,14 @@ const sayPassage = (
   sink: Sink
 ) => {
   let given = 0
-  let goesOn = true
+  let isWanted = true
   const give = (samples: Float32Array) => {
     given += samples.length
-    goesOn &&= sink.audio(toPcm(samples), gainDb)
-    return goesOn
+    isWanted &&= sink.audio(toPcm(samples), gainDb)
+    return isWanted
   }
   return voice.generate({ text, speed, reference, onSamples: give }).then((all) => {
-    if (goesOn && all.length > given) give(all.subarray(given))
-    return goesOn
+    if (isWanted && all.length > given) give(all.subarray(given))
+    return isWanted
   })
 }

@@ -34,7 +34,7 @@ import {
   type PaymentMethod
 } from "../payment-method.ts"
 import type { PaymentRefusal } from "../replies.ts"
-import { type Admission, admit, admitAhead, deposited, type Moved, notAdmitted } from "./admission.ts"
+import { type Admission, admit, admitOptimistically, deposited, type Moved, notAdmitted } from "./admission.ts"
 import { keptAnswer } from "./last-answer.ts"
 import { channelOrders } from "./orders.ts"
 import { channelReceipts } from "./receipts.ts"
@@ -48,7 +48,7 @@ export interface HeldVoucher extends Payment {
   readonly ticket: string
   readonly deposit: Moved | null
   /** For a voucher that is not known to be stored: the receipts that are reported to its record with it. */
-  ahead: ReadonlyArray<string> | undefined
+  admitted: ReadonlyArray<string> | undefined
 }
 
 export class ChannelPayments extends Context.Service<
@@ -79,7 +79,7 @@ export class ChannelPayments extends Context.Service<
         decimals,
         unclaimedMax: (network) => unitsOf(Payments.ChannelUnclaimedMaxUsd, network),
         leaving: (network) => ({
-          newcomerMax: unitsOf(Payments.UnpaidNewcomerUsd, network),
+          newPayerMax: unitsOf(Payments.UnpaidNewcomerUsd, network),
           payerMax: unitsOf(Payments.UnpaidPayerMaxUsd, network)
         })
       }
@@ -114,7 +114,7 @@ interface Parts extends Admission {
 
 // An answer that comes sooner has its voucher stored with it. A payer that sends one voucher to several gateways gets
 // no more than this much of a provider's time for free, and once per channel: see `Channels`.
-const aheadMsMax = 500
+const optimisticMsMax = 500
 
 const take = Effect.fnUntraced(function* (
   parts: Parts,
@@ -126,19 +126,19 @@ const take = Effect.fnUntraced(function* (
   const deposit = checked.payload.type === "deposit" ? yield* deposited(parts, voucher) : null
   const ticket = newTicket()
   const begin = { ticket, kind: call.kind, amount: requirements.amount }
-  const ahead = yield* admitAhead(parts, voucher, begin)
-  if (ahead === undefined) yield* parts.figures.timed("verify", admit(parts, voucher, begin))
+  const admitted = yield* admitOptimistically(parts, voucher, begin)
+  if (admitted === undefined) yield* parts.figures.timed("verify", admit(parts, voucher, begin))
   return {
     call,
     scheme: channelScheme,
     decimals: parts.decimals.get(name.network) ?? 6,
     ceiling: BigInt(requirements.amount),
     isMetered: true,
-    ...(ahead === undefined ? {} : { storedWithinMs: aheadMsMax }),
+    ...(admitted === undefined ? {} : { storedWithinMs: optimisticMsMax }),
     voucher,
     ticket,
     deposit,
-    ahead
+    admitted
   }
 })
 
@@ -146,7 +146,7 @@ const take = Effect.fnUntraced(function* (
 const run = (parts: Parts, payment: HeldVoucher, command: ChannelCommand): Effect.Effect<Channel, NotMoved> =>
   Effect.mapError(parts.channels.run(payment.voucher.name, command), (cause) => {
     if (cause._tag !== "ChannelRefused") return cause
-    const wasStored = payment.ahead === undefined || cause.reason === channelReason.workOver
+    const wasStored = payment.admitted === undefined || cause.reason === channelReason.workOver
     return new PaymentLost({
       cause,
       refusal: wasStored ? null : Effect.flip(notAdmitted(parts, payment.voucher, cause))
@@ -156,8 +156,8 @@ const run = (parts: Parts, payment: HeldVoucher, command: ChannelCommand): Effec
 /** The voucher is stored with the command, if it was not stored before. */
 const stored = (parts: Parts, payment: HeldVoucher, command: ChannelCommand): Effect.Effect<Channel, NotMoved> =>
   Effect.map(run(parts, payment, command), (channel) => {
-    if (payment.ahead !== undefined) parts.receipts.told(payment.voucher.name, payment.ahead)
-    payment.ahead = undefined
+    if (payment.admitted !== undefined) parts.receipts.reported(payment.voucher.name, payment.admitted)
+    payment.admitted = undefined
     return channel
   })
 

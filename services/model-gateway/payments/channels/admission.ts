@@ -69,12 +69,12 @@ const commandOf = ({ holder, leaseMs, receipts, unclaimedMax, leaving }: Admissi
  * caller learns of its job before the image is made, so its voucher is stored first. Succeeds with the receipts that
  * will be reported to the record with the voucher; undefined if it must be stored first.
  */
-export const admitAhead = Effect.fnUntraced(function* (parts: Admission, voucher: Voucher, begin: Begin) {
+export const admitOptimistically = Effect.fnUntraced(function* (parts: Admission, voucher: Voucher, begin: Begin) {
   const { name, call, checked } = voucher
   if (checked.payload.type !== "voucher" || call.jobId !== undefined) return undefined
   if (!parts.isWatched(name.network, yield* Clock.currentTimeMillis)) return undefined
   const command = commandOf(parts, voucher, begin)
-  return (yield* parts.channels.beginAhead(name, command)) ? (command.receipted ?? []) : undefined
+  return (yield* parts.channels.beginOptimistically(name, command)) ? (command.receipted ?? []) : undefined
 })
 
 type Remedy = "Look" | "Receipt" | "Claim"
@@ -110,7 +110,7 @@ export const admit = Effect.fnUntraced(function* (
   for (;;) {
     const command = commandOf(parts, voucher, begin)
     const tried = yield* Effect.result(channels.run(name, command))
-    if (Result.isSuccess(tried)) return receipts.told(name, command.receipted ?? [])
+    if (Result.isSuccess(tried)) return receipts.reported(name, command.receipted ?? [])
     const { failure } = tried
     const order = failure._tag === "ChannelRefused" ? remedies[failure.reason] : undefined
     if (order === undefined || done.has(order)) return yield* notAdmitted(parts, voucher, failure)

@@ -48,8 +48,8 @@ export const channelOrders = Effect.fnUntraced(function* (
     if (answer._tag === "Unavailable") return yield* cannotSay(figures, voucher.call.shape)
     const { reason, detail } = answer
     const { payer } = voucher.checked.config
-    const told = detail === undefined ? {} : { detail }
-    return yield* refuse(figures, voucher, new PaymentRefused({ code: codeOf(reason), reason, payer, ...told }))
+    const details = detail === undefined ? {} : { detail }
+    return yield* refuse(figures, voucher, new PaymentRefused({ code: codeOf(reason), reason, payer, ...details }))
   })
   return { ask, give }
 })

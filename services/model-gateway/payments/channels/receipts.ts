@@ -21,7 +21,7 @@ export interface ChannelReceipts {
   readonly written: (name: ChannelName) => ReadonlyArray<string>
   /** The receipts of everything that the record owed are written. */
   readonly add: (name: ChannelName, channel: Channel | null) => void
-  readonly told: (name: ChannelName, tickets: ReadonlyArray<string>) => void
+  readonly reported: (name: ChannelName, tickets: ReadonlyArray<string>) => void
   /** Has them written after the answer. Without a settler's confirmation the record still owes them. */
   readonly ask: (voucher: Voucher, channel: Channel) => Effect.Effect<void>
 }
@@ -39,7 +39,7 @@ export const channelReceipts = Effect.fnUntraced(function* (orders: ChannelOrder
     const owed = channel === null ? [] : owedOf(channel)
     set(name, [...new Set([...written(name), ...owed.map(({ ticket }) => ticket)])])
   }
-  const told = (name: ChannelName, tickets: ReadonlyArray<string>) =>
+  const reported = (name: ChannelName, tickets: ReadonlyArray<string>) =>
     set(
       name,
       written(name).filter((ticket) => !tickets.includes(ticket))
@@ -69,5 +69,5 @@ export const channelReceipts = Effect.fnUntraced(function* (orders: ChannelOrder
       Effect.asVoid
     )
   }
-  return { written, add, told, ask } satisfies ChannelReceipts
+  return { written, add, reported, ask } satisfies ChannelReceipts
 })

@@ -37,7 +37,7 @@ import {
 } from "../payment-method.ts"
 import { identifierTaken, type PaymentRefusal, refusalOf, stillSettling, unavailable } from "../replies.ts"
 import { answerEnding, answerUsed, type UsedPayments } from "./used-payment.ts"
-import { type Asking, endsTooSoon, turnAway, type Verified, verify } from "./verification.ts"
+import { type Asking, endsTooSoon, refuseUnverified, type Verified, verify } from "./verification.ts"
 
 /** A payment that a verifier has claimed. */
 export interface ClaimedPayment extends Payment {
@@ -103,7 +103,7 @@ const take = Effect.fnUntraced(function* (
     case "Verified":
       return yield* claimed(parts, offered, answer)
     case "Unavailable":
-      return yield* turnAway(parts.figures, offered.call, answer)
+      return yield* refuseUnverified(parts.figures, offered.call, answer)
     case "Refused":
       return yield* answer.code === "PAYMENT_REPLAY"
         ? answerUsed(parts, offered, answer)
@@ -254,7 +254,7 @@ const outcomeOf = ({ waitMs }: Parts, { call }: ClaimedPayment, { outcome, close
 const unpaid = ({ claims, settlements, figures }: Parts, payment: ClaimedPayment, answer: ChargedAnswer) => {
   const { shape } = payment.call
   return claims.expose(payment.claim).pipe(
-    Effect.andThen(settlements.standing(withFigures(payment, answer))),
+    Effect.andThen(settlements.outcome(withFigures(payment, answer))),
     Effect.catch(({ _tag }) =>
       _tag === "ClaimLost"
         ? Effect.fail(unavailable(shape, uncharged, 1))

@@ -34,8 +34,8 @@ export const answerUsed = Effect.fnUntraced(function* (
   const { claimKey } = refused
   const isImage = call.jobId !== undefined
   const isHolderLost = identifier === null && !isImage && (yield* used.isLost(refused.holder))
-  const isHeard = identifier !== null || isImage || isHolderLost
-  if (claimKey === undefined || !isHeard) return yield* refuse(figures, offered, refused)
+  const mayReplay = identifier !== null || isImage || isHolderLost
+  if (claimKey === undefined || !mayReplay) return yield* refuse(figures, offered, refused)
   const busy = () => unavailable(call.shape, "The answer cannot be looked for just now; send the same payment again", 2)
   const payment = { claimKey, isImage, isHolderLost, identifier, binding }
   const replayed = yield* Effect.mapError(keptCall(used, payment), busy)

@@ -75,7 +75,7 @@ const askVerifier = Effect.fnUntraced(function* (
 })
 
 /** The reply to a payment that no verifier can accept now. */
-export const turnAway = Effect.fnUntraced(function* (
+export const refuseUnverified = Effect.fnUntraced(function* (
   { count }: PaymentFigures,
   { shape }: PayableCall,
   answer: Unavailable

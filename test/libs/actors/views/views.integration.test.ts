@@ -112,7 +112,7 @@ describe("the views", () => {
           const isShown = (...ids: ReadonlyArray<string>) =>
             eventually(() => {
               const { isTruncated } = views.freshness()
-              return isTruncated && views.isWhole() && ids.every((id) => Option.isSome(views.find("jar", id)))
+              return isTruncated && views.isComplete() && ids.every((id) => Option.isSome(views.find("jar", id)))
             })
           yield* open("a")
           yield* fill("a", "1", 2_000)
@@ -121,7 +121,7 @@ describe("the views", () => {
           yield* isShown("b", "c")
           assert.isTrue(Option.isNone(views.find("jar", "a")))
           yield* open("d")
-          yield* eventually(() => !views.isWhole())
+          yield* eventually(() => !views.isComplete())
           yield* fill("b", "1", 2_000)
           yield* isShown("c", "d")
           yield* run("c", "break", { _tag: "Break" })

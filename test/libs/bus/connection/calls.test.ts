@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Msg } from "@nats-io/nats-core"
 import { Effect, Option } from "effect"
-import { type BrokerCalls, nobodyThere, question } from "../../../../libs/bus/connection/calls.ts"
+import { type BrokerCalls, noResponders, question } from "../../../../libs/bus/connection/calls.ts"
 import { lastMessage } from "../../../../libs/bus/connection/stream-calls.ts"
 
 const answer = (text: string, code?: number) =>
@@ -25,7 +25,7 @@ describe("a question on the bus", () => {
   it.effect("fails at once when the broker says that nobody is there", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(ask(answer("", 503)))
-      assert.deepInclude(error, { _tag: "BusUnavailable", detail: nobodyThere })
+      assert.deepInclude(error, { _tag: "BusUnavailable", detail: noResponders })
     })
   )
 })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, Option, Result } from "effect"
-import { type BusError, gone, kept, type KvEntry, records } from "#bus"
+import { type BusError, deleted, kept, type KvEntry, records } from "#bus"
 import type { Decide } from "../../../../libs/bus/kv/record.ts"
 import { append, type Fate, holdsAll, type Log, memoryBucket } from "../../../support/memory-bucket.ts"
 import { recordedBucket, recorder } from "../../../support/recorder.ts"
@@ -139,10 +139,10 @@ describe("a change of a record", () => {
       const { bucket, stored, writes } = memoryBucket<Log>(never, noTurns)
       const { change } = records(bucket)
       yield* change("a", append("x"))
-      const taken = yield* change("a", (before) => gone(before, how))
+      const taken = yield* change("a", (before) => deleted(before, how))
       assert.deepStrictEqual(taken, { answer: ["x"], value: undefined, revision: 0 })
       assert.isUndefined(stored("a"))
-      assert.isUndefined((yield* change("a", (before) => gone(before, how))).answer)
+      assert.isUndefined((yield* change("a", (before) => deleted(before, how))).answer)
       assert.strictEqual(writes(), 2)
     })
   )
@@ -155,7 +155,7 @@ describe("a change of a record", () => {
       const seen: Array<number> = []
       const taken = yield* change("a", (before = [], { revision }) => {
         if (seen.push(before.length) === 1) writeFirst(bucket.update("a", ["x", "other"], revision))
-        return before.length > 1 ? kept("left") : gone("taken", "remove")
+        return before.length > 1 ? kept("left") : deleted("taken", "remove")
       })
       assert.deepStrictEqual([taken.answer, seen, stored("a")?.value], ["left", [1, 2], ["x", "other"]])
     })
@@ -166,7 +166,7 @@ describe("a change of a record", () => {
       const { bucket, stored } = memoryBucket<Log>(never, noTurns)
       const { change } = records(bucket)
       yield* change("a", append("x"))
-      const taken = yield* change("a", (before) => gone(before, "remove"), { known: Option.none() })
+      const taken = yield* change("a", (before) => deleted(before, "remove"), { known: Option.none() })
       assert.deepStrictEqual([taken.answer, stored("a")], [["x"], undefined])
     })
   )
@@ -214,7 +214,7 @@ describe("changes of one key that come together", () => {
       const { bucket, stored, writes } = memoryBucket<Log>(never, () => 1)
       const { change } = records(bucket, { together: true })
       yield* change("k", append("old"))
-      const changes = [append("a"), (before: Log | undefined) => gone(before?.length ?? 0, "remove"), append("b")]
+      const changes = [append("a"), (before: Log | undefined) => deleted(before?.length ?? 0, "remove"), append("b")]
       const made = yield* Effect.forEach(changes, (decide) => change("k", decide), { concurrency: "unbounded" })
       assert.deepStrictEqual(
         made.map(({ answer }) => answer),

@@ -1,7 +1,7 @@
 /** Histories of a record at random: writers that race, crash, remember what they read, and lose answers. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Option, Random, Result } from "effect"
-import { gone, type KvEntry, records } from "#bus"
+import { deleted, type KvEntry, records } from "#bus"
 import type { RecordsOptions } from "../../../../libs/bus/kv/record.ts"
 import { append, type Fate, holdsAll, type Log, memoryBucket } from "../../../support/memory-bucket.ts"
 
@@ -91,7 +91,7 @@ const takers = (seed: number, together: boolean) =>
     const { change } = records(bucket, { together })
     const taken = yield* Effect.forEach(
       Array.from({ length: 4 }),
-      () => Effect.result(change("k", (before) => gone(before, "remove"))),
+      () => Effect.result(change("k", (before) => deleted(before, "remove"))),
       { concurrency: "unbounded" }
     )
     const given = taken.filter((one) => Result.isSuccess(one) && one.success.answer !== undefined).length

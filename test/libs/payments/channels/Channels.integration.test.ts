@@ -39,7 +39,7 @@ const run = (channels: Channels["Service"], command: ChannelCommand) => channels
 const refused = (channels: Channels["Service"], command: ChannelCommand) =>
   Effect.map(Effect.result(run(channels, command)), refusalOf)
 const ahead = (channels: Channels["Service"], ...given: Parameters<typeof begin>) =>
-  channels.beginAhead(name, begin(...given))
+  channels.beginOptimistically(name, begin(...given))
 const readBy = (channels: Channels["Service"]) => Effect.flatMap(channels.read(name), Effect.fromOption)
 
 const revision = Effect.gen(function* () {
@@ -222,7 +222,7 @@ describe("a work that has begun in memory", () => {
         assert.isFalse(yield* ahead(one, 1_000, { ticket: "t2" }))
         assert.strictEqual(yield* refused(one, begin(1_000, { ticket: "t2" })), channelReason.busy)
         yield* run(one, release())
-        assert.isTrue(yield* one.beginAhead(name, { ...begin(1_000, { ticket: "t3" }), leaseMs: 1 }))
+        assert.isTrue(yield* one.beginOptimistically(name, { ...begin(1_000, { ticket: "t3" }), leaseMs: 1 }))
         // A deposit, which asks for this alone, is not kept off by a work that could not be stored.
         yield* eventually(one.isServedUnsettled(name), { is: (isServedUnsettled) => !isServedUnsettled })
         assert.isTrue(yield* ahead(one, 1_000, { ticket: "t4" }))

@@ -124,10 +124,10 @@ describe("a call that begins before its work is stored", () => {
   it.effect("may begin on a channel that is known and free, and that its voucher fits", () =>
     Effect.gen(function* () {
       const { one, two, calls } = yield* gateway
-      assert.isFalse(yield* two.beginAhead(name, begin(1_000)), "the other has not seen the channel")
-      assert.isFalse(yield* one.beginAhead(name, begin(1_001)), "the voucher is for another amount")
-      assert.isTrue(yield* one.beginAhead(name, begin(1_000)))
-      assert.isFalse(yield* one.beginAhead(name, begin(1_000, { ticket: "t2" })), "one is in work")
+      assert.isFalse(yield* two.beginOptimistically(name, begin(1_000)), "the other has not seen the channel")
+      assert.isFalse(yield* one.beginOptimistically(name, begin(1_001)), "the voucher is for another amount")
+      assert.isTrue(yield* one.beginOptimistically(name, begin(1_000)))
+      assert.isFalse(yield* one.beginOptimistically(name, begin(1_000, { ticket: "t2" })), "one is in work")
       assert.deepStrictEqual([yield* one.isServedUnsettled(name), yield* two.isServedUnsettled(name)], [true, false])
       assert.deepStrictEqual(calls(), [], "nothing is written")
       const busy = yield* Effect.flip(one.run(name, begin(1_000, { ticket: "t2" })))
@@ -138,21 +138,21 @@ describe("a call that begins before its work is stored", () => {
   it.effect("is stored with its charge, by one write", () =>
     Effect.gen(function* () {
       const { one, calls } = yield* gateway
-      yield* one.beginAhead(name, begin(1_000))
+      yield* one.beginOptimistically(name, begin(1_000))
       const after = yield* one.run(name, charge(700))
       assert.deepStrictEqual([after.charged, after.work, calls()], ["700", null, ["update"]])
       assert.isFalse(yield* one.isServedUnsettled(name))
-      assert.isTrue(yield* one.beginAhead(name, begin(1_700, { ticket: "t2" })))
+      assert.isTrue(yield* one.beginOptimistically(name, begin(1_700, { ticket: "t2" })))
     }).pipe(Effect.scoped)
   )
 
   it.effect("is stored by its own begin, and released without a trace as long as it was not", () =>
     Effect.gen(function* () {
       const { one, calls } = yield* gateway
-      yield* one.beginAhead(name, begin(1_000))
+      yield* one.beginOptimistically(name, begin(1_000))
       const released = yield* one.run(name, release())
       assert.deepStrictEqual([released.charged, released.work, calls()], ["0", null, []])
-      yield* one.beginAhead(name, begin(1_000, { ticket: "t2" }))
+      yield* one.beginOptimistically(name, begin(1_000, { ticket: "t2" }))
       const begun = yield* one.run(name, begin(1_000, { ticket: "t2" }))
       assert.deepStrictEqual([begun.work?.ticket, calls()], ["t2", ["update"]])
       yield* one.run(name, release("t2"))
@@ -163,7 +163,7 @@ describe("a call that begins before its work is stored", () => {
   it.effect("leaves other changes of the channel to themselves, and goes on after them", () =>
     Effect.gen(function* () {
       const { one, calls } = yield* gateway
-      yield* one.beginAhead(name, begin(1_000))
+      yield* one.beginOptimistically(name, begin(1_000))
       const looked = yield* one.run(name, mirror({ balance: "9000", block: 2 }))
       assert.deepStrictEqual([looked.work, calls()], [null, ["update"]])
       assert.isTrue(yield* one.isServedUnsettled(name))
@@ -176,49 +176,49 @@ describe("a call that begins before its work is stored", () => {
   it.effect("is forgotten at the end of its lease", () =>
     Effect.gen(function* () {
       const { one } = yield* gateway
-      yield* one.beginAhead(name, begin(1_000))
+      yield* one.beginOptimistically(name, begin(1_000))
       yield* TestClock.adjust(leaseMs - 1)
       assert.isTrue(yield* one.isServedUnsettled(name))
       yield* TestClock.adjust(1)
       assert.isFalse(yield* one.isServedUnsettled(name))
       assert.strictEqual((yield* Effect.flip(one.run(name, charge(700))))._tag, "ChannelRefused")
-      assert.isTrue(yield* one.beginAhead(name, begin(1_000, { ticket: "t2" })))
+      assert.isTrue(yield* one.beginOptimistically(name, begin(1_000, { ticket: "t2" })))
     }).pipe(Effect.scoped)
   )
 
   it.effect("that another gateway has come before is refused, and none begins so for an hour", () =>
     Effect.gen(function* () {
       const { one, two } = yield* gateway
-      yield* one.beginAhead(name, begin(1_000))
+      yield* one.beginOptimistically(name, begin(1_000))
       yield* two.run(name, begin(1_000, { ticket: "theirs", holder: "gateway-2" }))
       const refused = yield* Effect.flip(one.run(name, charge(700)))
       assert.strictEqual(refused._tag, "ChannelRefused")
       yield* two.run(name, charge(500, "theirs"))
       yield* one.run(name, mirror({ block: 2 }))
       const next = begin(1_500, { ticket: "t2" })
-      assert.isFalse(yield* one.beginAhead(name, next))
+      assert.isFalse(yield* one.beginOptimistically(name, next))
       yield* TestClock.adjust("59 minutes")
-      assert.isFalse(yield* one.beginAhead(name, next))
+      assert.isFalse(yield* one.beginOptimistically(name, next))
       yield* TestClock.adjust("1 minute")
-      assert.isTrue(yield* one.beginAhead(name, next))
+      assert.isTrue(yield* one.beginOptimistically(name, next))
     }).pipe(Effect.scoped)
   )
 
   it.effect("that another gateway has come before and ended is refused as well, and none begins so for an hour", () =>
     Effect.gen(function* () {
       const { one, two } = yield* gateway
-      yield* one.beginAhead(name, begin(1_000))
+      yield* one.beginOptimistically(name, begin(1_000))
       yield* two.run(name, begin(1_000, { ticket: "theirs", holder: "gateway-2" }))
       yield* two.run(name, charge(500, "theirs"))
       assert.strictEqual((yield* Effect.flip(one.run(name, charge(700))))._tag, "ChannelRefused")
-      assert.isFalse(yield* one.beginAhead(name, begin(1_500, { ticket: "t2" })))
+      assert.isFalse(yield* one.beginOptimistically(name, begin(1_500, { ticket: "t2" })))
     }).pipe(Effect.scoped)
   )
 
   it.effect("is charged later, when the broker is back", () =>
     Effect.gen(function* () {
       const { one, away } = yield* awayGateway
-      yield* one.beginAhead(name, begin(1_000))
+      yield* one.beginOptimistically(name, begin(1_000))
       away(true)
       assert.strictEqual((yield* Effect.flip(one.run(name, charge(700))))._tag, "BusUnavailable")
       assert.isTrue(yield* one.isServedUnsettled(name))
@@ -236,7 +236,7 @@ describe("a call that begins before its work is stored", () => {
           const again = (command: Parameters<typeof one.run>[1]) =>
             Effect.retry(one.run(name, command), { times: 1, while: ({ _tag }) => _tag === "BusUnavailable" })
           yield* again(mirror())
-          assert.isTrue(yield* one.beginAhead(name, begin(1_000)))
+          assert.isTrue(yield* one.beginOptimistically(name, begin(1_000)))
           yield* again(charge(700))
           const read = yield* Effect.retry(one.read(name), { times: 1 })
           return Option.map(read, ({ charged, work }) => [charged, work])

@@ -156,7 +156,7 @@ describe("a deposit is sent", () => {
     const work = { kind: "whole" as const, voucher: voucherOf(max), amount: "1000" }
     return depositFault(channel.state(), work, {
       deposit,
-      leaving: { newcomerMax: 1_500n, payerMax: 0n },
+      leaving: { newPayerMax: 1_500n, payerMax: 0n },
       nowMs: channel.now()
     })
   }
@@ -176,7 +176,7 @@ describe("a deposit is sent", () => {
 })
 
 describe("a call whose caller leaves a provider at work", () => {
-  const leaving = { newcomerMax: 2_500n, payerMax: 1_000n }
+  const leaving = { newPayerMax: 2_500n, payerMax: 1_000n }
   const left = (channel: ReturnType<typeof after>, ...tickets: ReadonlyArray<string>) => {
     for (const ticket of tickets) {
       channel.tries(begin(Number(channel.state().charged) + 1_000, { ticket, leaving }))

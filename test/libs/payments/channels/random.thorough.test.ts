@@ -43,7 +43,7 @@ const lifeOf = (seed: number) => {
   return channel
 }
 
-const leaving = { newcomerMax: 2_000n, payerMax: 3_000n }
+const leaving = { newPayerMax: 2_000n, payerMax: 3_000n }
 
 const randomCommand = (dice: Dice, held: Channel | null, step: number): ChannelCommand => {
   if (held === null) return dice.below(3) === 0 ? begin(1_000) : mirror({ block: step })

@@ -175,9 +175,9 @@ describe("a settlement by a job", () => {
       })
       return Effect.gen(function* () {
         const settlements = yield* Settlements
-        assert.deepStrictEqual(yield* settlements.standing(yield* claimFor("one")), pending)
+        assert.deepStrictEqual(yield* settlements.outcome(yield* claimFor("one")), pending)
         first = ClaimMove.Release({ reason: "lease ended" })
-        const lost = yield* Effect.flip(settlements.standing(yield* claimFor("two")))
+        const lost = yield* Effect.flip(settlements.outcome(yield* claimFor("two")))
         assert.strictEqual(lost._tag, "ClaimLost")
       }).pipe(Effect.provide(services))
     }

@@ -106,8 +106,8 @@ describe("a payer's places", () => {
     isGivenOut: true,
     ...more
   })
-  const upTo = (newcomerMax: number, hasRoom = true) => ({
-    credit: { newcomerMax, payerMax: 0, newcomersMax: 0 },
+  const upTo = (newPayerMax: number, hasRoom = true) => ({
+    credit: { newPayerMax, payerMax: 0, newPayersMax: 0 },
     microUsdOf: (_: string, amount: bigint) => Number(amount),
     nowMs: 0,
     hasRoom: () => hasRoom
@@ -168,7 +168,7 @@ describe("a payer's places", () => {
     assert.deepStrictEqual(withoutPlace(held, key("a"), "of a")?.places, [])
     assert.deepStrictEqual(withoutPlace(held, key("a"), null)?.places, [])
     const ended = { claimKey: key("a"), ticket: "of a", microUsd: 10, nowMs: 5 }
-    assert.deepStrictEqual(afterSettled(held, ended, { newcomerMax: 0, payerMax: 8, newcomersMax: 0 }), {
+    assert.deepStrictEqual(afterSettled(held, ended, { newPayerMax: 0, payerMax: 8, newPayersMax: 0 }), {
       ...payerWith(),
       settledLast: "of a",
       settledAtMs: 5,

@@ -7,7 +7,7 @@ import { testRequirements } from "../../../support/payments.ts"
 
 /** A payer may have so many of the test's calls unpaid; all payers together far more. */
 export const optionsFor = (callsMax: number) => ({
-  credit: { newcomerMax: callsMax * Number(testRequirements.amount), payerMax: 0, newcomersMax: 1_000e6 },
+  credit: { newPayerMax: callsMax * Number(testRequirements.amount), payerMax: 0, newPayersMax: 1_000e6 },
   keptMs: 86_400_000
 })
 

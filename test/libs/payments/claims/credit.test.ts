@@ -21,7 +21,7 @@ import {
   withPlace
 } from "../../../../libs/payments/claims/PayerStore.ts"
 
-const terms: CreditTerms = { newcomerMax: 100, payerMax: 1_000, newcomersMax: 400 }
+const terms: CreditTerms = { newPayerMax: 100, payerMax: 1_000, newPayersMax: 400 }
 const dayMs = 86_400_000
 const credit = (earned: number, owed = 0, atMs = 0): Credit => ({ earned, owed: { microUsd: owed, atMs } })
 
@@ -198,18 +198,18 @@ describe("any calls of any payers, by several processes, that end in any way", (
         }
         const beyond = [...new Set([...books.keys(), ...open.map((one) => one.name)])].map(beyondOf)
         reached.payer = Math.max(reached.payer, ...beyond)
-        assert.isAtMost(Math.max(0, ...beyond), terms.newcomerMax)
+        assert.isAtMost(Math.max(0, ...beyond), terms.newPayerMax)
         const all = beyond.reduce((sum, one) => sum + Math.max(0, one), 0)
         reached.all = Math.max(reached.all, all)
-        assert.isAtMost(all, terms.newcomersMax + processes * priceMax)
+        assert.isAtMost(all, terms.newPayersMax + processes * priceMax)
       }
     },
     { arbitrary: { runs: 100 } }
   )
 
   it("reach both bounds", () => {
-    assert.isAtLeast(reached.payer, terms.newcomerMax - priceMax)
-    assert.isAtLeast(reached.all, terms.newcomersMax - priceMax)
+    assert.isAtLeast(reached.payer, terms.newPayerMax - priceMax)
+    assert.isAtLeast(reached.all, terms.newPayersMax - priceMax)
   })
 
   it.prop(

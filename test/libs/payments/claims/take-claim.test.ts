@@ -89,8 +89,8 @@ describe("a claim that is not taken", () => {
 })
 
 const price = Number(testRequirements.amount)
-/** All newcomers together may have this one call unpaid. */
-const oneForAll = { ...optionsFor(8), credit: { ...optionsFor(8).credit, newcomersMax: price } }
+/** All new payers together may have this one call unpaid. */
+const oneForAll = { ...optionsFor(8), credit: { ...optionsFor(8).credit, newPayersMax: price } }
 
 const claimOf = (name: string, payer = "alice", options = {}) =>
   Effect.flatMap(Claims, (claims) => claims.claim(checkedPayment(name, payer), testCall(), options))

@@ -167,7 +167,7 @@ describe("the calls of all newcomers that are not paid", () => {
         const callsMax = 20
         const { credit, keptMs } = optionsFor(1)
         const layer = Claims.layer({
-          credit: { ...credit, payerMax: 2 * price, newcomersMax: callsMax * price },
+          credit: { ...credit, payerMax: 2 * price, newPayersMax: callsMax * price },
           keptMs
         })
         const process = Layer.fresh(layer.pipe(Layer.provideMerge(busOn(server))))

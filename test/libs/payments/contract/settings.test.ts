@@ -41,7 +41,7 @@ describe("the section Payments", () => {
       ChannelUnclaimedMaxUsd: 20
     })
     assert.deepStrictEqual(claimOptionsOf(Payments), {
-      credit: { newcomerMax: 250_000, payerMax: 20_000_000, newcomersMax: 10_000_000 },
+      credit: { newPayerMax: 250_000, payerMax: 20_000_000, newPayersMax: 10_000_000 },
       decimals: new Map(),
       keptMs: 86_400_000
     })

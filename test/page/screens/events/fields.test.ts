@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest"
 import { exampleEnvelope, findEvent } from "#base"
-import { wholeEventSchema } from "#pipeline/contract"
+import { eventSchema } from "#pipeline/contract"
 import { fieldsOf, valueOf } from "../../../../page/screens/events/fields.ts"
 
 const stuck = "work_item.agent_stuck"
 const declaration = findEvent(stuck)
 if (declaration === undefined) throw new Error(`${stuck} is not in the catalogue`)
-const fields = fieldsOf(exampleEnvelope(stuck) ?? {}, wholeEventSchema(declaration))
+const fields = fieldsOf(exampleEnvelope(stuck) ?? {}, eventSchema(declaration))
 const field = (path: string) => {
   const found = fields.find((one) => one.path === path)
   if (found === undefined) throw new Error(`no field ${path}`)

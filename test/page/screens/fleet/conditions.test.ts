@@ -61,7 +61,7 @@ describe("what is wrong with the fleet", () => {
     ["topology: EVENTS differs", runbooks.topology],
     ["no broker", runbooks.brokerAway],
     ["broker: it is away", runbooks.brokerAway],
-    ["", runbooks.gone]
+    ["", runbooks.down]
   ])("names the runbook of a role that says %j", (why, runbook) => {
     const frame = { ...well, roles: [{ ...role, state: "not ready" as const, why }] }
     expect(conditionsOf(frame)[0]?.runbook).toBe(runbook)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { WordMark } from "#speech/contract"
-import { heardAtMs, piecesOf, wordAt } from "../../../../page/screens/speech/marks.ts"
+import { playedMs, piecesOf, wordAt } from "../../../../page/screens/speech/marks.ts"
 
 const mark = (
   value: string,
@@ -71,6 +71,6 @@ describe("where in the sound the ear is", () => {
     ["behind the gap once it goes on", 3.25, 1_250],
     ["at its end, however late it is", 9, 1_500]
   ])("%s", (_, clockSeconds, ms) => {
-    assert.strictEqual(heardAtMs(stretches, clockSeconds, 24_000), ms)
+    assert.strictEqual(playedMs(stretches, clockSeconds, 24_000), ms)
   })
 })

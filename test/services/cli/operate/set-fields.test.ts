@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { findEvent } from "#base"
-import { wholeEventSchema } from "#pipeline/contract"
+import { eventSchema } from "#pipeline/contract"
 import { fieldsFrom } from "../../../../services/cli/operate/set-fields.ts"
 
-const schemaOf = (event: string) => wholeEventSchema(findEvent(event) ?? assert.fail(event))
+const schemaOf = (event: string) => eventSchema(findEvent(event) ?? assert.fail(event))
 const merged = schemaOf("work_item.merged")
 
 const schema = {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { figuresTold } from "../../../../services/speech-api/figures.ts"
+import { figuresPublished } from "../../../../services/speech-api/figures.ts"
 import { Speech } from "../../../../services/speech-api/speaking/Speech.ts"
 import { SpeechSessions } from "../../../../services/speech-api/speaking/SpeechSessions.ts"
 import { eventually } from "../../../../dev/fixtures/eventually.ts"
@@ -8,7 +8,7 @@ import { commandsHere, objectsIn } from "../../../support/command.ts"
 import { type Json, withConsole } from "../../../support/console.ts"
 
 /** A speech-api with seven sessions, which has brought three callers their first byte. */
-const speaking = Layer.fresh(figuresTold).pipe(
+const speaking = Layer.fresh(figuresPublished).pipe(
   Layer.provide(
     Layer.mergeAll(
       Layer.succeed(SpeechSessions, { active: () => 7 } as never),

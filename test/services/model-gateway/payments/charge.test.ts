@@ -3,7 +3,7 @@ import { tariffOf } from "#payments"
 import {
   heldTo,
   leastPrice,
-  nothingUsed,
+  noUsage,
   type Used,
   usedPrice
 } from "../../../../services/model-gateway/payments/charge.ts"
@@ -17,21 +17,21 @@ const call = { prices: { ...byTokens, flatMicroUsd: undefined }, prompt, count: 
 const images = { prices: { ...byTokens, flatMicroUsd: 20_000 }, prompt, count: 3 }
 const fee = 1_000n
 
-const used = (changes: Partial<Used>): Used => ({ ...nothingUsed, ...changes })
+const used = (changes: Partial<Used>): Used => ({ ...noUsage, ...changes })
 
 describe("the charge of a call whose payer has signed a maximum", () => {
   it.each([
     [
       "reported tokens, whole",
-      used({ inputTokens: 900, outputTokens: 200, answerBytes: 5_000, isWhole: true }),
+      used({ inputTokens: 900, outputTokens: 200, answerBytes: 5_000, isComplete: true }),
       2_900n
     ],
-    ["no report: an estimate and a count", used({ answerBytes: 400, isWhole: true }), 1_024n + 1_000n],
-    ["only the input reported", used({ inputTokens: 900, answerBytes: 400, isWhole: true }), 900n + 1_000n],
-    ["only the output reported", used({ outputTokens: 50, answerBytes: 4_000, isWhole: true }), 1_024n + 500n],
+    ["no report: an estimate and a count", used({ answerBytes: 400, isComplete: true }), 1_024n + 1_000n],
+    ["only the input reported", used({ inputTokens: 900, answerBytes: 400, isComplete: true }), 900n + 1_000n],
+    ["only the output reported", used({ outputTokens: 50, answerBytes: 4_000, isComplete: true }), 1_024n + 500n],
     [
       "a report of nought for an answer with content",
-      used({ inputTokens: 0, outputTokens: 0, answerBytes: 400, isWhole: true }),
+      used({ inputTokens: 0, outputTokens: 0, answerBytes: 400, isComplete: true }),
       2_024n
     ],
     [
@@ -44,16 +44,16 @@ describe("the charge of a call whose payer has signed a maximum", () => {
       used({ inputTokens: 900, outputTokens: 500, answerBytes: 400 }),
       5_900n
     ],
-    ["nothing given out yet", nothingUsed, 1_024n],
-    ["less than the minimum", used({ inputTokens: 1, outputTokens: 1, answerBytes: 4, isWhole: true }), 1_000n],
+    ["nothing given out yet", noUsage, 1_024n],
+    ["less than the minimum", used({ inputTokens: 1, outputTokens: 1, answerBytes: 4, isComplete: true }), 1_000n],
     ["numbers that are none", used({ inputTokens: Number.NaN, outputTokens: -5, answerBytes: -1 }), 1_024n],
-    ["an answer of no tokens", used({ inputTokens: 900, isWhole: true }), 1_000n]
+    ["an answer of no tokens", used({ inputTokens: 900, isComplete: true }), 1_000n]
   ] as const)("%s", (_, of, price) => {
     assert.strictEqual(usedPrice(tariff, call, of), price + fee)
   })
 
   it("is the flat price, whatever was used", () => {
-    assert.strictEqual(usedPrice(tariff, images, nothingUsed), 60_000n + fee)
+    assert.strictEqual(usedPrice(tariff, images, noUsage), 60_000n + fee)
     assert.strictEqual(usedPrice(tariff, images, used({ outputTokens: 9_999, answerBytes: 1e6 })), 60_000n + fee)
   })
 
@@ -67,7 +67,7 @@ describe("the charge of a call whose payer has signed a maximum", () => {
       inputTokens: next() < 0.3 ? null : number(),
       outputTokens: next() < 0.3 ? null : number(),
       answerBytes: number(),
-      isWhole: next() < 0.5
+      isComplete: next() < 0.5
     })
     return { number, use }
   }
@@ -85,7 +85,7 @@ describe("the charge of a call whose payer has signed a maximum", () => {
   it("never falls while a stream goes on, and is never less than the price at which one is cut", () => {
     const { number, use } = numbers()
     for (let round = 0; round < rounds; round += 1) {
-      const now = { ...use(), isWhole: false }
+      const now = { ...use(), isComplete: false }
       const later = { ...now, answerBytes: now.answerBytes + number() }
       const price = usedPrice(tariff, call, now)
       if (usedPrice(tariff, call, later) < price) assert.fail(JSON.stringify({ now, later }))

@@ -5,7 +5,7 @@ import { Configuration } from "#configuration"
 import { Metrics } from "#runtime"
 import { Mailbox, Requests } from "#bus"
 import { type Claim, type ClaimMove, Claims, offerOf, Settlements } from "#payments"
-import { nothingUsed, type Used } from "../../../../services/model-gateway/payments/charge.ts"
+import { noUsage, type Used } from "../../../../services/model-gateway/payments/charge.ts"
 import { CallNames, PaidAnswers, PaidJobs } from "../../../../services/model-gateway/payments/kept-calls.ts"
 import { ClaimPayments, claimedPayment } from "../../../../services/model-gateway/payments/claims/ClaimPayments.ts"
 import { PaidCalls } from "../../../../services/model-gateway/payments/PaidCalls.ts"
@@ -103,7 +103,7 @@ const opened = Effect.fnUntraced(function* (
   return { paid, seen }
 })
 
-const used = (changes: Partial<Used>): Used => ({ ...nothingUsed, ...changes })
+const used = (changes: Partial<Used>): Used => ({ ...noUsage, ...changes })
 const receiptIn = (headers: Readonly<Record<string, string>>) =>
   JSON.parse(Buffer.from(headers["payment-response"] ?? "", "base64").toString("utf8")) as Record<string, unknown>
 const ended = (of: Used | null, body: Uint8Array | null = null) => ({ body, costMicroUsd: null, used: of })
@@ -134,7 +134,7 @@ describe("a call whose charge follows its use", () => {
     Effect.scoped(
       Effect.gen(function* () {
         const { paid, seen } = yield* opened("whole")
-        const of = used({ inputTokens: 1_000, outputTokens: 2_000, isWhole: true })
+        const of = used({ inputTokens: 1_000, outputTokens: 2_000, isComplete: true })
         const { headers } = yield* paid.settle(ended(of, new Uint8Array(1)))
         assert.deepStrictEqual(seen.requested, ["6000"])
         assert.deepInclude(receiptIn(headers), { success: true, transaction: "0xaa", amount: "6000" })
@@ -212,7 +212,7 @@ describe("a call whose charge follows its use", () => {
         const { paid, seen } = yield* opened("stream", "exact")
         yield* paid.serve
         assert.isTrue(paid.measure(used({ answerBytes: 1e9 })))
-        const { headers } = yield* paid.settle(ended(used({ answerBytes: 1e9, isWhole: true })))
+        const { headers } = yield* paid.settle(ended(used({ answerBytes: 1e9, isComplete: true })))
         assert.deepStrictEqual(seen.requested, [undefined])
         assert.notProperty(receiptIn(headers), "amount")
       })

@@ -7,7 +7,7 @@ import type { ModelRoute, RegisteredModel } from "../../../../services/model-gat
 import type { ApiDialect, FileData } from "../../../../services/model-gateway/conversation/Conversation.ts"
 import { chatKeys, openAiReadKeys } from "../../../../services/model-gateway/conversation/write-chat.ts"
 import { anthropicReadKeys, messagesKeys } from "../../../../services/model-gateway/conversation/write-messages.ts"
-import { standIn, writtenFor } from "../../../../services/model-gateway/requests/dialects.ts"
+import { placeholderOf, writtenFor } from "../../../../services/model-gateway/requests/dialects.ts"
 import { type ModelCall, modelCallReader } from "../../../../services/model-gateway/requests/read-call.ts"
 import type { JsonObject } from "../../../../services/model-gateway/translate/json.ts"
 import type { ProviderKind } from "../../../../services/model-gateway/translate/provider-apis.ts"
@@ -56,7 +56,7 @@ const readBy = (model: RegisteredModel) => (dialect: ApiDialect, request: JsonOb
 }
 
 /** The request as a provider gets it, by the very code that asks it. */
-const writtenTo = (route: ModelRoute, call: ModelCall, fetched = standIn) => {
+const writtenTo = (route: ModelRoute, call: ModelCall, fetched = placeholderOf) => {
   const written = writtenFor(call.conversation, { outputTokens: call.outputTokens.effective, fetched })(route)
   return Result.map(written, ({ body }) => JSON.stringify({ ...body, model: route.model }))
 }

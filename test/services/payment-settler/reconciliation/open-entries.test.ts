@@ -28,8 +28,8 @@ const receipt = (transaction: string | null): Receipt => ({
   settledAtMs: 0
 })
 
-const patience = { isYoungTransfer: () => true, isYoungReceipt: () => true }
-const none = { isYoungTransfer: () => false, isYoungReceipt: () => false }
+const patience = { isRecentTransfer: () => true, isRecentReceipt: () => true }
+const none = { isRecentTransfer: () => false, isRecentReceipt: () => false }
 const window = (transfers: string, receipts: ReadonlyArray<string | null>) => ({
   transfers: [...transfers].map(transfer),
   receipts: receipts.map(receipt)

@@ -5,7 +5,7 @@ import { Metrics } from "#runtime"
 import type { Refund, RefundOrder } from "#payments/contract"
 import {
   ChainUnavailable,
-  type ChainStanding,
+  type ChainStatus,
   type LeaseEnd,
   PaymentRefused,
   type PaymentScheme,
@@ -40,7 +40,7 @@ const world = (record: Recorder, { scheme = {}, receipt: paid = receipt }: Given
   const kv = recordedKv(record)
   const ends: Array<LeaseEnd> = []
   const chain = {
-    look: () => Effect.succeed<ChainStanding>({ _tag: "Unused" }),
+    look: () => Effect.succeed<ChainStatus>({ _tag: "Unused" }),
     recheck: () => Effect.void,
     prepare: () => Effect.succeed({ transaction: "0xsigned", raw: new Uint8Array(0) }),
     broadcast: () => Effect.succeed({ transaction: "0xsigned" }),
@@ -177,7 +177,7 @@ describe("a refund that is ordered", () => {
     })
   )
 
-  const standings: ReadonlyArray<readonly [ChainStanding, Refund["state"], string | null]> = [
+  const standings: ReadonlyArray<readonly [ChainStatus, Refund["state"], string | null]> = [
     [{ _tag: "Settled", transaction: "0xother" }, "made", null],
     [{ _tag: "Spent", transaction: null }, "failed", "the account that pays refunds has cancelled it"],
     [{ _tag: "Expired" }, "failed", "the chain did not make it within its time"],

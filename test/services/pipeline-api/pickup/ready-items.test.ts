@@ -6,7 +6,7 @@ import {
   diskCondition,
   lookOf,
   type MovingRow,
-  namesOfAlone,
+  namesOnlyOf,
   parkReason,
   queueCondition
 } from "../../../../services/pipeline-api/pickup/ready-items.ts"
@@ -87,7 +87,7 @@ describe("the roster of agents", () => {
     assert.deepStrictEqual(roster.members("birds"), ["owl", "wren"])
     assert.deepStrictEqual(roster.members("owl"), ["owl"])
     assert.deepStrictEqual(roster.namesFor("wren"), ["wren", "birds"])
-    assert.deepStrictEqual(namesOfAlone(roster, "owl"), ["owl"])
+    assert.deepStrictEqual(namesOnlyOf(roster, "owl"), ["owl"])
     assert.deepStrictEqual(
       [
         roster.isKnown("birds"),

@@ -3,7 +3,7 @@ import { Clock, Effect, Exit, Fiber, Layer, Result, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { Configuration } from "#configuration"
 import { Metrics } from "#runtime"
-import type { Standing } from "../../../../services/speech-api/speaking/plan.ts"
+import type { ListenerPriority } from "../../../../services/speech-api/speaking/plan.ts"
 import { SpeechAdmission } from "../../../../services/speech-api/speaking/SpeechAdmission.ts"
 
 // One begins at a time; a caller that waits is promised a place, since it would begin within ten seconds.
@@ -16,7 +16,7 @@ const onePlace = SpeechAdmission.layer.pipe(
   )
 )
 
-const enterAs = Effect.fnUntraced(function* (request: string, standing: Partial<Standing> = {}) {
+const enterAs = Effect.fnUntraced(function* (request: string, standing: Partial<ListenerPriority> = {}) {
   const arrivedAtMs = yield* Clock.currentTimeMillis
   return yield* (yield* SpeechAdmission).enter({
     engine: "espeak",
@@ -160,7 +160,7 @@ describe("a live connection's next words", () => {
   it.effect("begin at once while its listener hears earlier ones, and no sequencer may refuse them", () =>
     Effect.gen(function* () {
       yield* enter
-      const pace = yield* enterAs("live", { waitsTurn: true, goesOn: true })
+      const pace = yield* enterAs("live", { waitsTurn: true, isContinuation: true })
       assert.isTrue(pace.mustBegin())
     }).pipe(Effect.scoped, Effect.provide(hasty))
   )

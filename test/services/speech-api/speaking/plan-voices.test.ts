@@ -2,7 +2,7 @@ import { Result } from "effect"
 import { assert, describe, it } from "@effect/vitest"
 import { speechModels } from "#speech/contract"
 import { engineVoice, sharedVoices, voiceById } from "#speech"
-import { catalogueOf, heardOf } from "../../../../libs/speech/catalogue.ts"
+import { catalogueOf, usableOf } from "../../../../libs/speech/catalogue.ts"
 import { type FindVoice, sharedSpeakable, speakableClone } from "../../../../services/speech-api/voices/speakable.ts"
 import { type Order, planSpeech, type SpeechRoute } from "../../../../services/speech-api/speaking/plan.ts"
 import { dialogue, planned, refused, speech, spokenBy } from "./planned-orders.ts"
@@ -53,7 +53,7 @@ describe("the voice and its language", () => {
 
   it("is refused for a while when no engine can speak with it", () => {
     const findVoice: FindVoice = (id) =>
-      sharedSpeakable(heardOf(catalogueOf([]), new Set(id === "selma" ? ["flite"] : [])))(id)
+      sharedSpeakable(usableOf(catalogueOf([]), new Set(id === "selma" ? ["flite"] : [])))(id)
     const options = { route: speech as SpeechRoute, accept: "*/*", charactersMax: 2_000, findVoice }
     const silent = planSpeech(spokenBy("selma"), options)
     assert.isTrue(Result.isFailure(silent))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { faultOfFullName, standingOf } from "../../../../services/speech-api/voices/Challenges.ts"
+import { faultOfFullName, stateOf } from "../../../../services/speech-api/voices/Challenges.ts"
 import { challenge } from "./records.ts"
 
 describe("a speaker's full name", () => {
@@ -45,6 +45,6 @@ describe("a challenge", () => {
     ["is taken up by it however late", used, "create-1", after, "resumed"],
     ["is not taken up when the first could not be known", { ...used, by: null }, null, before, "used"]
   ] as const)("%s", (_, given, by, nowMs, standing) => {
-    assert.strictEqual(standingOf(challenge({ used: given }), by, nowMs), standing)
+    assert.strictEqual(stateOf(challenge({ used: given }), by, nowMs), standing)
   })
 })

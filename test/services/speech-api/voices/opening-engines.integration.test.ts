@@ -7,14 +7,14 @@ import { Configuration } from "#configuration"
 import { Environment } from "#runtime"
 import { planSpeech } from "../../../../services/speech-api/speaking/plan.ts"
 import { ClonedVoices } from "../../../../services/speech-api/voices/ClonedVoices.ts"
-import { toldEngines, voicesFor, voicesOnceOpened } from "../../../../services/speech-api/voices/speakable.ts"
+import { announcedEngines, voicesFor, voicesOnceOpened } from "../../../../services/speech-api/voices/speakable.ts"
 import { withBus } from "../../../../dev/fixtures/bus.ts"
 import { eventually } from "../../../../dev/fixtures/eventually.ts"
 
 const turns = [{ voice_id: "selma", input: "Hello." }]
 const engines = (state: EngineState["state"]): SynthesizerEngines => ({ engines: { flite: { state } } })
 
-const services = toldEngines.pipe(
+const services = announcedEngines.pipe(
   Layer.provideMerge(
     Layer.mergeAll(Configuration.layerOf({}), Layer.succeed(Environment, {}), Layer.mock(ClonedVoices, {}))
   )

@@ -88,7 +88,7 @@ const dispatcherIn = (world: World) => {
     leaving: () => world.leaving,
     revision: () => world.revision,
     catchUp: Effect.sync(() => world.catchUp(world)),
-    isGone: () => false,
+    isRemoved: () => false,
     mayLeave: () => true,
     store: { bucket } as never
   })

@@ -150,9 +150,9 @@ const detailOf = (
   nowMs: number
 ) => {
   if (fault !== "permit2_deadline_too_long") return undefined
-  const ahead = deadline - BigInt(Math.floor(nowMs / 1_000))
+  const secondsLeft = deadline - BigInt(Math.floor(nowMs / 1_000))
   const allowed = `maxTimeoutSeconds, ${maxTimeoutSeconds} s, and ${clockSkewSeconds} s for clocks that differ`
-  return `the deadline is ${ahead} s ahead; it may be at most ${allowed}`
+  return `the deadline is ${secondsLeft} s ahead; it may be at most ${allowed}`
 }
 
 type Signed = Pick<UptoPayment, "signature" | "deployment" | "isUnproven">

@@ -4,10 +4,10 @@
  */
 import { Effect } from "effect"
 import { ChainUnavailable, SettlementPending, type SettlementRefused } from "../../../errors.ts"
-import type { ChainStanding, Settlement } from "../../../scheme.ts"
+import type { ChainStatus, Settlement } from "../../../scheme.ts"
 import { addressTopic, isHash, numberInWord, readQuantity } from "../encoding.ts"
 import { type CallOptions, type EvmNode, type Log, Reverted, type TransactionReceipt } from "../EvmNode.ts"
-import { type LookOptions, standingOfUnused } from "../look.ts"
+import { type LookOptions, statusOfUnused } from "../look.ts"
 import { clockSkewSeconds, type EvmPrepared } from "../payment.ts"
 import { invalidationTopic, isUsedIn, nonceBitmap, permit2Address } from "../permit2.ts"
 import { sendForReceipt, type SendOptions } from "../send.ts"
@@ -41,13 +41,13 @@ const concluded = Effect.fnUntraced(function* (
   const asPending = Effect.mapError(
     (error: ChainUnavailable) => new SettlementPending({ transaction, detail: error.message })
   )
-  const standing = yield* asPending(lookForUpto(node, options, payment, null))
-  if (standing._tag === "Settled") return { transaction: standing.transaction }
+  const status = yield* asPending(lookForUpto(node, options, payment, null))
+  if (status._tag === "Settled") return { transaction: status.transaction }
   const refuse = (reason: Parameters<typeof settlementRefused>[0]) =>
     settlementRefused(reason, payment.payer, transaction)
-  if (standing._tag === "Spent") return yield* refuse("permit2_invalid_nonce")
+  if (status._tag === "Spent") return yield* refuse("permit2_invalid_nonce")
   if (isCarriedOut) return yield* refuse("upto_transfer_event_mismatch")
-  if (standing._tag === "Undecided") return yield* new SettlementPending({ transaction, detail: standing.detail })
+  if (status._tag === "Undecided") return yield* new SettlementPending({ transaction, detail: status.detail })
   const reason = yield* asPending(diagnoseUpto(node, payment, {}))
   return yield* refuse(reason === "permit2_simulation_failed" ? "upto_transaction_failed" : reason)
 })
@@ -58,13 +58,13 @@ export const lookForUpto = Effect.fn("evm.lookForUpto")(function* (
   options: LookOptions,
   payment: UptoPayment,
   transaction: string | null
-): Effect.fn.Return<ChainStanding, ChainUnavailable> {
+): Effect.fn.Return<ChainStatus, ChainUnavailable> {
   if (transaction !== null && isHash(transaction) && (yield* isMadeBy(node, payment, transaction))) {
     return { _tag: "Settled", transaction }
   }
   if (yield* isUsed(node, payment)) return yield* howUsed(node, options, payment)
   const { validBeforeMs, permit } = payment
-  return yield* standingOfUnused(node, {
+  return yield* statusOfUnused(node, {
     validBeforeMs,
     // A block in the exact second of the deadline can still contain it.
     endSeconds: permit.deadline + 1n,
@@ -98,7 +98,7 @@ const howUsed = Effect.fnUntraced(function* (
   node: EvmNode,
   options: LookOptions,
   payment: UptoPayment
-): Effect.fn.Return<ChainStanding, ChainUnavailable> {
+): Effect.fn.Return<ChainStatus, ChainUnavailable> {
   // Asked before the logs: a use that is final by now is among them.
   const isFinal = yield* isUsed(node, payment, "finalized")
   const found = yield* search(node, options, payment)
@@ -113,7 +113,7 @@ const search = Effect.fnUntraced(function* (
   node: EvmNode,
   { logBlocksMax, logPagesMax }: LookOptions,
   payment: UptoPayment
-): Effect.fn.Return<ChainStanding | undefined, ChainUnavailable> {
+): Effect.fn.Return<ChainStatus | undefined, ChainUnavailable> {
   const { permit, requirements } = payment
   const notBefore = permit.deadline - BigInt(requirements.maxTimeoutSeconds) - clockSkewSeconds
   let toBlock = (yield* node.block("latest")).number
@@ -136,7 +136,7 @@ const searchPage = Effect.fnUntraced(function* (
   node: EvmNode,
   { asset, payer, payTo, charge, permit }: UptoPayment,
   range: BlockRange
-): Effect.fn.Return<ChainStanding | undefined, ChainUnavailable> {
+): Effect.fn.Return<ChainStatus | undefined, ChainUnavailable> {
   const read = (address: string, topics: ReadonlyArray<string>) =>
     node
       .logs({ address, topics, ...range })

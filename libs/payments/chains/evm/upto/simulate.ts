@@ -64,7 +64,7 @@ const simulateDeploying = Effect.fnUntraced(function* (
     { target: uptoProxyAddress, data: callDataOf(payment) }
   ]
   const code = { [facilitator]: yield* node.code(manyCallsAddress) }
-  const answer = yield* orNothing(node.call(facilitator, tryAggregateAll(calls), { from: facilitator, code }))
+  const answer = yield* orUndefined(node.call(facilitator, tryAggregateAll(calls), { from: facilitator, code }))
   const [deployed, made] = answersOf(answer, calls.length) ?? []
   if (deployed === undefined) return "smart_wallet_deployment_failed"
   return made === undefined ? yield* diagnoseUpto(node, payment, {}) : undefined
@@ -97,15 +97,15 @@ const readAll = Effect.fnUntraced(function* (
   node: EvmNode,
   calls: ReadonlyArray<{ readonly target: string; readonly data: Uint8Array }>
 ): Effect.fn.Return<ReadonlyArray<bigint | undefined>, ChainUnavailable> {
-  const answer = yield* orNothing(node.call(manyCallsAddress, tryAggregateAll(calls)))
+  const answer = yield* orUndefined(node.call(manyCallsAddress, tryAggregateAll(calls)))
   const together = wordsOf(answer, calls.length)
   if (together !== undefined) return together
   return yield* Effect.forEach(
     calls,
-    ({ target, data }) => Effect.map(orNothing(node.call(target, data)), readQuantity),
+    ({ target, data }) => Effect.map(orUndefined(node.call(target, data)), readQuantity),
     { concurrency: calls.length }
   )
 })
 
-const orNothing = (call: Effect.Effect<string, Reverted | ChainUnavailable>) =>
+const orUndefined = (call: Effect.Effect<string, Reverted | ChainUnavailable>) =>
   Effect.catchTag(call, "Reverted", () => Effect.succeed("0x"))

@@ -41,7 +41,7 @@ describe("a remote signer", () => {
       assert.strictEqual(by.toLowerCase(), address)
       assert.deepStrictEqual(signer.signed, [hexOf(message)])
       yield* remote.check
-      assert.isFalse(remote.isAway())
+      assert.isFalse(remote.isUnavailable())
     })
   )
 
@@ -116,13 +116,13 @@ describe("a remote signer", () => {
       const remote = yield* signing(signer)
       signer.fail(() => ({ status: 403 }))
       for (const _ of [1, 2, 3]) yield* Effect.flip(remote.sign(message))
-      assert.isTrue(remote.isAway())
+      assert.isTrue(remote.isUnavailable())
       assert.include(yield* detailOf(remote.sign(message)), "left alone for a while")
       assert.lengthOf(signer.signed, 3)
       signer.fail(undefined)
       const again = Effect.retry(remote.sign(message), { times: 40, schedule: Schedule.spaced("100 millis") })
       assert.lengthOf(yield* again, 65)
-      assert.isFalse(remote.isAway())
+      assert.isFalse(remote.isUnavailable())
     })
   )
 

@@ -111,7 +111,7 @@ layer(Layer.merge(encoders, OtherEncoders.layer), { excludeTestServices: true })
       const { encode } = yield* Encoders
       for (const samples of [24_000, 50_003]) {
         let got = 0
-        const listener = { got: (seconds: number) => (got += seconds), bufferedMs: () => 0, isHeard: () => true }
+        const listener = { got: (seconds: number) => (got += seconds), bufferedMs: () => 0, isPlaying: () => true }
         yield* Stream.runDrain(encode(format, pieces(burst(samples), 1_111), listener))
         assert.isBelow(Math.abs(got - samples / 24_000), 0.1, `${samples} samples`)
       }

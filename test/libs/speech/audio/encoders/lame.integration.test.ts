@@ -86,9 +86,9 @@ describe("mp3 encoders that share a process", () => {
       const format = formatNamed("mp3_24000_64")
       assert.isDefined(format)
       const { encode } = yield* Encoders
-      const listener = { got: () => {}, bufferedMs: () => 1_000, isHeard: () => true }
+      const listener = { got: () => {}, bufferedMs: () => 1_000, isPlaying: () => true }
       const heard = yield* Latch.make()
-      const awaiting = { ...listener, isHeard: () => heard.isOpen() }
+      const awaiting = { ...listener, isPlaying: () => heard.isOpen() }
       const each = (whose: typeof listener) => Effect.forkScoped(Stream.runDrain(encode(format, slow, whose)))
       yield* Effect.forEach(Array.from({ length: 16 }), () => each(listener))
       yield* each(awaiting)

@@ -18,19 +18,19 @@ const settings = Result.getOrThrow(decodeConfiguration({})).VoiceCloning
 const metrics = Metrics.layerTest.pipe(Layer.provide(Layer.succeed(Role, "speech-api")))
 
 interface Answers {
-  readonly hear?: PhraseCheck["Service"]["hear"]
+  readonly hear?: PhraseCheck["Service"]["transcribe"]
   readonly distance?: SpeakerCheck["Service"]["distance"]
 }
 
 const words = ["banana", "rocket", "window", "piano", "umbrella"]
 
 const verification = ({
-  hear = () => Effect.succeed(words),
+  hear: transcribe = () => Effect.succeed(words),
   distance = () => Effect.succeed(settings.SpeakerDistanceMax)
 }: Answers = {}) =>
   ConsentVerification.layerNoDeps({ ...settings, VerificationsMax: 1 }).pipe(
     Layer.provide([
-      Layer.succeed(PhraseCheck, { engine: "ear", hear }),
+      Layer.succeed(PhraseCheck, { engine: "ear", transcribe }),
       Layer.succeed(SpeakerCheck, {
         method: "given",
         strength: "weak",

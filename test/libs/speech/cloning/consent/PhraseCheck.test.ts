@@ -6,7 +6,7 @@ import {
   phraseDictionary,
   phraseGrammar,
   phraseWordList,
-  wordsHeard,
+  wordsOf,
   wordsMissing
 } from "../../../../../libs/speech/cloning/consent/PhraseCheck.ts"
 
@@ -65,7 +65,7 @@ describe("the grammar of the recogniser", () => {
     ["banana rocket", []],
     ["", []]
   ] as const)("hears in %j the words %j", (heard, words) => {
-    assert.deepStrictEqual([...wordsHeard(heard)], [...words])
+    assert.deepStrictEqual([...wordsOf(heard)], [...words])
   })
 
   it("needs few lines of a dictionary, with every pronunciation", () => {

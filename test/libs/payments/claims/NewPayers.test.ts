@@ -1,16 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { type Checkpoint, checkpointKey, openNewcomers } from "../../../../libs/payments/claims/Newcomers.ts"
+import { type Checkpoint, checkpointKey, openNewPayers } from "../../../../libs/payments/claims/NewPayers.ts"
 import { recordedBucket, recordedKv, recorder } from "../../../support/recorder.ts"
 
 // One process hands out a quarter of it between two sums: 100.
-const terms = { newcomerMax: 0, payerMax: 0, newcomersMax: 400 }
+const terms = { newPayerMax: 0, payerMax: 0, newPayersMax: 400 }
 
-/** A process's knowledge of newcomers, and a sweep that writes its sums. */
+/** A process's knowledge of new payers, and a sweep that writes its sums. */
 const world = Effect.gen(function* () {
   const { layer, entries } = recordedKv(recorder())
-  const newcomers = yield* Effect.provide(openNewcomers(terms), layer)
+  const newPayers = yield* Effect.provide(openNewPayers(terms), layer)
   const checkpoints = recordedBucket<typeof Checkpoint.Type>(recorder(), entries.get("authorizations"))
   let revision = 0
   const sum = (newcomers?: { readonly unpaid: number; readonly asOf: number }) =>
@@ -20,7 +20,7 @@ const world = Effect.gen(function* () {
       yield* TestClock.adjust("1 second")
       return revision
     })
-  return { ...newcomers, sum }
+  return { ...newPayers, sum }
 })
 
 describe("what a process gives new payers", () => {

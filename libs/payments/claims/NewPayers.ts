@@ -20,7 +20,7 @@ export const Checkpoint = Schema.Struct({
   newcomers: Schema.optionalKey(Schema.Struct({ unpaid: Schema.Int, asOf: Schema.Int }))
 })
 
-export interface Newcomers {
+export interface NewPayers {
   /** Reads the state of all processes, unless that was done a moment ago. */
   readonly look: Effect.Effect<void, BusError>
   /** Whether a call may take this much of the bound. It holds it from then on, until it is returned or summed up. */
@@ -43,9 +43,9 @@ interface Given {
   readonly revision: number
 }
 
-export const openNewcomers = Effect.fnUntraced(function* (
+export const openNewPayers = Effect.fnUntraced(function* (
   terms: CreditTerms
-): Effect.fn.Return<Newcomers, BusError, Kv> {
+): Effect.fn.Return<NewPayers, BusError, Kv> {
   const kv = yield* Kv
   const checkpoints = yield* kv.open(claimBucket, Checkpoint)
   const losses = yield* kv.open(claimBucket, Owed)
