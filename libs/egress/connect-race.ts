@@ -73,7 +73,7 @@ const socketOptions = {
 }
 
 /** Alternates families, starting with the resolver's first. */
-const inTurn = (addresses: ReadonlyArray<ResolvedAddress>) => {
+export const inTurn = (addresses: ReadonlyArray<ResolvedAddress>) => {
   const first = addresses.filter(({ family }) => family === addresses[0]?.family)
   const second = addresses.filter(({ family }) => family !== addresses[0]?.family)
   return addresses.flatMap((_, index) => [first[index], second[index]]).filter((one) => one !== undefined)

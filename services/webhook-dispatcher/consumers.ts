@@ -366,7 +366,11 @@ interface Obstacle {
   readonly untilMs: number
 }
 
-const obstacleTo = (worker: EndpointWorker, states: EndpointStates["Service"], nowMs: number): Obstacle | undefined => {
+export const obstacleTo = (
+  worker: Pick<EndpointWorker, "breaker" | "settings" | "inWork">,
+  states: Pick<EndpointStates["Service"], "get" | "isPaused">,
+  nowMs: number
+): Obstacle | undefined => {
   const { breaker } = worker
   const settings = worker.settings()
   if (states.isPaused(settings.id) || !isEnabled(settings)) return { reason: "paused", untilMs: nowMs + pausedDelayMs }

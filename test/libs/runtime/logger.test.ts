@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Logger } from "effect"
+import { Cause, Data, Effect, Layer, Logger } from "effect"
 import { chosenFormat, lineLogger, type LogFormat, Role } from "#runtime"
 import { makeSecrets, Secrets } from "../../../libs/runtime/secrets.ts"
 
@@ -47,6 +47,23 @@ describe("a log line", () => {
     })
   )
 
+  it.effect("has what a failure says beside the message, and the facts of one that says nothing", () =>
+    Effect.gen(function* () {
+      class Full extends Data.TaggedError("Full")<{ readonly seats: number }> {}
+      const told = (log: Effect.Effect<void>) => Effect.map(logged(log), (line) => JSON.parse(line) as object)
+      const plain = yield* told(Effect.logError("no seat", new Error("the house is full")))
+      assert.deepInclude(plain, { message: "no seat", error: "Error: the house is full" })
+      const tagged = (yield* told(Effect.logError("no seat", new Full({ seats: 3 })))) as { error: string }
+      assert.match(tagged.error, /^Full: .*"seats":3/u)
+      const caused = (yield* told(Effect.logError("no seat", Cause.fail("the house is full")))) as Record<
+        string,
+        string
+      >
+      assert.strictEqual(caused["message"], "no seat")
+      assert.include(caused["error"], "the house is full")
+    })
+  )
+
   it.effect("has no half of a secret at its cut", () =>
     Effect.gen(function* () {
       for (let at = 995; at <= 1_024; at++) {
@@ -89,6 +106,21 @@ describe("a log line for people", () => {
         begunAndEnded,
         begunAndEnded.map((_, index) => index % 2 === 1)
       )
+    })
+  )
+
+  it.effect("has each level in its colour", () =>
+    Effect.gen(function* () {
+      const code = (log: Effect.Effect<void>) =>
+        Effect.map(
+          logged(log, "coloured"),
+          (line) => new RegExp(`${escape}\\[(\\d+)m(?:[A-Z]+ *)`, "u").exec(line)?.[1]
+        )
+      const codes = yield* Effect.forEach(
+        [Effect.logFatal("x"), Effect.logError("x"), Effect.logWarning("x"), Effect.logInfo("x")],
+        code
+      )
+      assert.deepStrictEqual(codes, ["31", "31", "33", "32"])
     })
   )
 

@@ -112,3 +112,49 @@ describe("a try to settle a payment", () => {
     })
   )
 })
+
+describe("a settlement that is asked for before its claim shows it", () => {
+  /** What a settler writes to a claim that is in that state, asked for in the life of a ticket. */
+  const written = (state: ClaimRecord["state"], ticket: string) => {
+    const steps: Array<string> = []
+    const found = { ...claim, record: { ...claim.record, state, ticket: "t1", transactions: [] } } as Claim
+    const scheme = {
+      charging: Result.succeed,
+      checkAgain: () => Result.succeed(payment),
+      look: () => Effect.succeed({ _tag: "Undecided", detail: "no block yet" })
+    }
+    const entry = { entry: testNetwork, schemes: { exact: scheme }, isRemote: true }
+    const claims = {
+      read: () => Effect.succeedSome(found),
+      move: (from: Claim, step: { readonly _tag: string }) =>
+        Effect.sync(() => {
+          steps.push(step._tag)
+          return { ...from, record: { ...from.record, state: "SETTLING" } }
+        })
+    }
+    const layer = Settler.layer.pipe(
+      Layer.provide(Layer.succeed(Networks, new Map([[network, entry]]) as never)),
+      Layer.provide(Layer.succeed(Claims, claims as never)),
+      Layer.provide(Layer.succeed(Ledger, {} as never)),
+      Layer.provide(Metrics.layerTest)
+    )
+    return Effect.gen(function* () {
+      const { settle } = yield* Settler
+      const assumed = { ...found, record: { ...found.record, ticket } }
+      const { _tag } = yield* settle({ claimKey: claim.key, network, requestedAtMs: 0, assumed })
+      return [_tag, ...steps]
+    }).pipe(Effect.provide(layer))
+  }
+
+  it.effect.each([
+    ["CLAIMED", "t1", ["Undecided", "Settle"]],
+    ["SERVING", "t1", ["Undecided", "Settle"]],
+    ["SETTLING", "t1", ["Undecided"]],
+    ["CLAIMED", "another life", ["Superseded"]],
+    ["RELEASED", "t1", ["Superseded"]]
+  ] as const)("commits a claim that is %s only in the life that asked, %s", ([state, ticket, expected]) =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* written(state, ticket), [...expected])
+    })
+  )
+})

@@ -4,7 +4,9 @@ import { TestClock } from "effect/testing"
 import { type Delivery, endpointIdOf } from "#webhooks/contract"
 import { Metrics } from "#runtime"
 import { backlog, circuitState, DeliveryMetrics, inFlight } from "../../../services/webhook-dispatcher/metrics.ts"
+import type { Attempted } from "../../../services/webhook-dispatcher/delivery-attempt.ts"
 import type { EndpointSettings } from "../../../services/webhook-dispatcher/endpoints/settings.ts"
+import { AttemptResult, Decision } from "../../../services/webhook-dispatcher/retry-policy.ts"
 
 // Name and id are all that metrics read of an endpoint.
 const endpointOf = (name: string) => ({ id: endpointIdOf(name), name }) as EndpointSettings
@@ -79,5 +81,49 @@ describe("the times of a delivery", () => {
         "webhook_retry_lateness_seconds_count 1"
       ])
     }).pipe(Effect.provide(testing))
+  )
+})
+
+describe("the attempts at a delivery", () => {
+  it.effect(
+    "are counted by what came of them; one that has ended also by that, and one that was made by its time",
+    () =>
+      Effect.gen(function* () {
+        const { attempted } = yield* DeliveryMetrics
+        const delivery = { storedAt: 1_000 } as Delivery
+        const sent = (status: number) =>
+          ({
+            result: AttemptResult.Answered({ status, retryAfter: undefined }),
+            error: undefined,
+            durationMs: 250
+          }) as Attempted
+        const given = (status: number, decision: Decision) => ({
+          endpoint: endpointOf("counted"),
+          delivery,
+          sent: sent(status),
+          decision,
+          nowMs: 3_000
+        })
+        attempted(given(500, Decision.Retry({ dueAtMs: 0, delayMs: 0 })))
+        attempted(given(302, Decision.GiveUp({ reason: "no attempt is left" })))
+        attempted(given(410, Decision.Gone()))
+        attempted(given(204, Decision.Delivered()))
+        const series = yield* seriesOf("counted")
+        const counts = series.filter((line) => !line.includes("_bucket") && !line.endsWith(" 0"))
+        const short = counts.map((line) => line.replace(/role="fleet",endpoint="counted",?/u, ""))
+        assert.sameMembers(short, [
+          'webhook_attempts_total{status_class="5xx"} 1',
+          'webhook_attempts_total{status_class="3xx"} 1',
+          'webhook_attempts_total{status_class="4xx"} 1',
+          'webhook_attempts_total{status_class="2xx"} 1',
+          'webhook_deliveries_total{outcome="abandoned"} 1',
+          'webhook_deliveries_total{outcome="gone"} 1',
+          'webhook_deliveries_total{outcome="delivered"} 1',
+          "webhook_receiver_seconds_sum{} 1",
+          "webhook_receiver_seconds_count{} 4",
+          "webhook_publish_to_delivered_seconds_sum{} 2",
+          "webhook_publish_to_delivered_seconds_count{} 1"
+        ])
+      }).pipe(Effect.provide(testing))
   )
 })

@@ -111,15 +111,16 @@ const workerWhose = (attempt: (sequence: number, leaving: Leaves) => Effect.Effe
 describe("an endpoint that fails", () => {
   /** A worker whose breaker opens at the second failure, for a second; `told`: what others hear of it. */
   const failing = () => {
-    const state = { status: 500 }
+    const state = { status: 500, hangs: false }
     const told: Array<readonly [what: string, untilMs: number | null]> = []
     const sent: Array<number> = []
     const services = {
       attempts: {
         attempt: (_: unknown, { delivery }: { readonly delivery: { readonly sequence: number } }) =>
-          Effect.sync(() => {
+          Effect.suspend(() => {
             sent.push(delivery.sequence)
-            return { result: { _tag: "Answered", status: state.status }, error: undefined }
+            if (state.hangs) return Effect.never
+            return Effect.succeed({ result: { _tag: "Answered", status: state.status }, error: undefined })
           }),
         conclude: () => Effect.succeed(ack)
       },
@@ -156,6 +157,22 @@ describe("an endpoint that fails", () => {
       assert.deepStrictEqual(yield* take(3), ack)
       assert.deepStrictEqual(told, [["share", null]])
       assert.isTrue(worker.breaker.isPristine())
+    })
+  )
+
+  it.effect("is taken up by another delivery when the one that did so is broken off", () =>
+    Effect.gen(function* () {
+      const { state, sent, take, worker } = failing()
+      for (const sequence of [1, 2]) yield* take(sequence)
+      yield* TestClock.adjust("1 second")
+      state.hangs = true
+      const probing = yield* Effect.forkChild(take(3), { startImmediately: true })
+      assert.isTrue(worker.breaker.isProbing())
+      yield* Fiber.interrupt(probing)
+      assert.isFalse(worker.breaker.isProbing())
+      Object.assign(state, { hangs: false, status: 204 })
+      assert.deepStrictEqual(yield* take(4), ack)
+      assert.deepStrictEqual(sent, [1, 2, 3, 4])
     })
   )
 
