@@ -349,9 +349,6 @@ const publishJob = Effect.fnUntraced(function* (
   yield* publisher.publish(subject, settlementJobCodec, job, { messageId: jobId(claim.record) })
 })
 
-// A working settler finishes within a few blocks.
-const settleWithinMs = 30_000
-
 export const claimOptionsOf = (
   section: Pick<
     Payments,
@@ -367,9 +364,10 @@ export const claimOptionsOf = (
   keptMs: section.KeptHours * 3_600_000
 })
 
-export const sweepTimesOf = (section: Pick<Payments, "LeaseSeconds">): SweepTimes => ({
-  leaseMs: section.LeaseSeconds * 1_000,
-  settleWithinMs
+/** A working settler finishes within a few blocks. */
+export const sweepTimesOf = ({ LeaseSeconds }: Pick<Payments, "LeaseSeconds">): SweepTimes => ({
+  leaseMs: LeaseSeconds * 1_000,
+  settleWithinMs: 2 * LeaseSeconds * 1_000
 })
 
 interface FirstSeen {

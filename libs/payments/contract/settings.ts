@@ -460,7 +460,11 @@ const paymentFields = {
     10,
     "What all payers together may have unpaid beyond what each has paid before. The most that wallets made for it can cost in a day: what they lost is forgotten within one."
   ),
-  LeaseSeconds: withDefault(span(1, 300), 15, "A claim that is not renewed for so long is given up."),
+  LeaseSeconds: withDefault(
+    span(1, 300),
+    15,
+    "A claim that is not renewed for so long is given up; a settlement that has not ended after twice as long is asked for again."
+  ),
   KeptHours: withDefault(whole(1, 8_760), 24, "How long an ended claim is kept after its authorization's own end."),
   SettleWaitSeconds: withDefault(span(0.1, 60), 10, "How long an answer that is made waits for the chain."),
   FacilitatorTimeoutSeconds: withDefault(span(0.1, 300), 30, "How long a facilitator may take to answer."),
