@@ -14,7 +14,7 @@ export const longFiles: ReadonlyArray<string> = [
   "test/page/looks.fleet.test.ts",
   "test/fleet/upto-kills.fleet.test.ts",
   "test/fleet/speech-live.fleet.test.ts",
-  "test/fleet/speech-formats.fleet.test.ts",
+  "test/fleet/speech-sound.fleet.test.ts",
   "test/fleet/pipeline-kills.fleet.test.ts",
   "test/fleet/pipeline-killed.fleet.test.ts",
   "test/fleet/tour.fleet.test.ts",

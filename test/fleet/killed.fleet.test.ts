@@ -9,11 +9,11 @@ describe("kill -9 under load", () => {
     it(`of ${victim} loses no event, and what comes twice has the same delivery id`, async () => {
       await withRig(async (rig) => {
         const concurrency = 16
-        const rate = 400
+        const rate = 150
         const endpoints = [{ Name: "a", Url: rig.receiver.url("ok"), Concurrency: concurrency }]
         let dispatcher = await startDispatcher(rig.nats.url, endpoints)
         const share = watchProcessorShare()
-        const publishing = publishAtRate(rig.jetstream, rate, 5)
+        const publishing = publishAtRate(rig.jetstream, rate, 4)
         await until(() => rig.receiver.taken(), { is: (seen) => seen > rate })
 
         if (victim !== "nats-server") await dispatcher.stop("SIGKILL")

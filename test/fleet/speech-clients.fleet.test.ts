@@ -64,7 +64,7 @@ describe("clients that read one byte a second", () => {
 })
 
 describe("departing clients", () => {
-  it("a thousand at once leave no session, no request and no encoder behind", async () => {
+  it("hundreds, fifty at once, leave no session, no request and no encoder behind", async () => {
     // Right after the request, with the head of the answer, after its first bytes; with an encoder and without.
     const visit = async (which: number) => {
       const output_format = which % 20 < 2 ? "mp3_24000_64" : "pcm_24000"
@@ -75,7 +75,7 @@ describe("departing clients", () => {
       if (which % 4 === 1) await firstBytes(opened.response)
       opened.leave()
     }
-    for (let wave = 0; wave < 20; wave++) {
+    for (let wave = 0; wave < 6; wave++) {
       await Promise.all(Array.from({ length: 50 }, (_, index) => visit(wave * 50 + index)))
     }
     await until(nothingRuns)

@@ -91,6 +91,60 @@ describe("POST /v1/audio/stream", () => {
   })
 })
 
+const hello = { input: "Hello.", voice_id: "henry", output_format: "pcm_8000" }
+const routes = ["/v1/audio/speech", "/v1/audio/stream", "/v1/audio/stream/with-timestamps", "/v1/audio/dialogue"]
+const streams = routes.slice(1, 3)
+
+/** Of both kinds of orders: each route passes over what is not its own. */
+const ask = (path: string, more: object, headers = {}) =>
+  fleet.call(path, { body: { ...hello, turns: [hello], ...more }, headers })
+
+describe("what all routes read alike", () => {
+  it.each([
+    ["audio/ogg", {}, "audio/ogg"],
+    ["audio/ogg;q=0.3, audio/pcm;q=0.9", {}, "audio/L16; rate=24000; channels=1"],
+    ["audio/mpeg", { output_format: "ulaw_8000" }, "audio/basic"],
+    ["audio/wav", {}, "bad_request"],
+    ["*/*", { output_format: "wav_24000" }, "validation_failed"]
+  ])("is the format of a stream, of Accept %s and %j: %s", async (accept, more, wanted) => {
+    for (const path of streams) {
+      const heard = await ask(path, { output_format: undefined, ...more }, { accept })
+      const type = heard.headers.get("service-audio-content-type") ?? heard.contentType
+      assert.strictEqual(heard.status === 200 ? type : codeOf(heard), wanted, path)
+    }
+  })
+
+  it("is a null, which stands for an absent field", async () => {
+    const options = { loudness_normalization: null, text_normalization: null }
+    const nulls = { language: null, model: null, options, audio_format: null }
+    for (const path of routes) {
+      for (const more of [nulls, { ...nulls, options: null }]) {
+        assert.strictEqual((await ask(path, more)).status, 200, path)
+      }
+    }
+    for (const path of routes.slice(0, 3)) {
+      assert.strictEqual(codeOf(await ask(path, { input: null })), "validation_failed", path)
+    }
+    assert.strictEqual(codeOf(await ask("/v1/audio/dialogue", { turns: [null] })), "validation_failed")
+  })
+
+  it.each(["service-version", "speechify-version"])("is the version, by %s", async (name) => {
+    for (const [version, status] of [
+      ["2024-01-01", 200],
+      ["2026-09-14", 400]
+    ] as const) {
+      const headers = { [name]: version }
+      const spoken = await Promise.all(routes.map((path) => ask(path, {}, headers)))
+      const listed = ["/v1/audio/models", "/v1/voices?limit=1", "/v1/voices/henry"]
+      const read = await Promise.all(listed.map((path) => fleet.call(path, { headers })))
+      for (const heard of [...spoken, ...read]) {
+        assert.strictEqual(heard.status, status)
+        if (status === 400) assert.strictEqual(codeOf(heard), "invalid_api_version")
+      }
+    }
+  })
+})
+
 describe("POST /v1/audio/stream/with-timestamps", () => {
   it("carries audio and marks that add up to the whole, and ends with speech.done", async () => {
     const body = { input, voice_id: "henry", output_format: "pcm_24000" }

@@ -1,6 +1,7 @@
 import { Result } from "effect"
 import { assert, describe, it } from "@effect/vitest"
 import { audioFormats } from "#speech/audio"
+import { speechModels } from "#speech/contract"
 import type { Order } from "../../../../services/speech-api/speaking/plan.ts"
 import { dialogue, plan, planned, refused, speech, stream, timestamps, planAtMost } from "./planned-orders.ts"
 
@@ -34,6 +35,16 @@ describe("the model", () => {
   ] as const)("%s on %s is refused with %s", (model, route, code) => {
     const { status, code: found } = refused({ model }, route)
     assert.deepStrictEqual({ status, found }, { status: 400, found: code })
+  })
+
+  it("may be named, by each of its names, on the routes of its list, and on no others", () => {
+    for (const { id, aliases, routes } of speechModels) {
+      for (const model of [id, ...aliases]) {
+        for (const route of [speech, stream, timestamps, dialogue] as const) {
+          assert.strictEqual(Result.isSuccess(plan({ model }, route)), routes.includes(route), `${model} on ${route}`)
+        }
+      }
+    }
   })
 })
 

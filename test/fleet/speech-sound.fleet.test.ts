@@ -13,6 +13,8 @@ import {
   loudnessOf,
   onsetsOf,
   type Pcm,
+  pitchOf,
+  rms,
   samplesOf
 } from "../support/speech-audio.ts"
 import { writeTinyKokoro, writeTinyPiper } from "../support/tiny-voices.ts"
@@ -94,9 +96,16 @@ const latenessOf = ({ common, marks }: Decoded): ReadonlyMap<string, number> => 
   )
 }
 
+/** One of each container and codec: what the encoders do with the others is tried by encoders.integration.test.ts. */
+const heardFormats = audioFormats.filter(({ name }) =>
+  ["pcm_24000", "wav_48000", "mp3_22050_64", "ogg_24000", "aac_24000", "ulaw_8000", "alaw_8000", "flac_24000"].includes(
+    name
+  )
+)
+
 const decodedAnswers = async (): Promise<ReadonlyMap<string, Decoded>> => {
   const answers: Array<readonly [string, Answer]> = []
-  for (const format of audioFormats) answers.push([format.name, await answerIn(format)])
+  for (const format of heardFormats) answers.push([format.name, await answerIn(format)])
   const pcms = await decodedTogether(
     answers.flatMap(([format, { bytes }]) => [
       { bytes, format },
@@ -112,7 +121,7 @@ const decodedAnswers = async (): Promise<ReadonlyMap<string, Decoded>> => {
   )
 }
 
-describe("every output format", () => {
+describe("an output format", () => {
   let answers: ReadonlyMap<string, Decoded>
 
   beforeAll(async () => {
@@ -121,9 +130,7 @@ describe("every output format", () => {
 
   const answerOf = (name: string) => answers.get(name) ?? assert.fail(`no answer in ${name}`)
 
-  it("is one of 39", () => assert.strictEqual(audioFormats.length, 39))
-
-  it.each(audioFormats.map((format) => [format.name, format] as const))(
+  it.each(heardFormats.map((format) => [format.name, format] as const))(
     "%s decodes to the announced length, and its words are heard at their marks",
     (name, format) => {
       const answer = answerOf(name)
@@ -149,18 +156,6 @@ describe("every output format", () => {
       assert.isAtMost(largestOf(moved), 20, `${shown}, in PCM ${JSON.stringify([...inPcm])}`)
     }
   )
-
-  it("mp3 at 192 reports a delivery at 160, and a format that the caller did not name is not reported", async () => {
-    const at192 = await fleet.speak({ input: "Hello.", voice_id: voice, output_format: "mp3_24000_192" })
-    assert.strictEqual(at192.output_format, "mp3_24000_160")
-    const byDefault = await fleet.speak({ input: "Hello.", voice_id: voice })
-    assert.strictEqual(byDefault.audio_format, "wav")
-    assert.isUndefined(byDefault.output_format)
-    const wav = Buffer.from(byDefault.audio_data, "base64")
-    assert.strictEqual(wav.toString("latin1", 0, 4), "RIFF")
-    assert.strictEqual(wav.readUInt32LE(4), wav.length - 8)
-    assert.strictEqual(wav.readUInt32LE(40), wav.length - 44)
-  })
 })
 
 interface Timed extends Encoded {
@@ -176,22 +171,37 @@ const assertLengths = async (all: ReadonlyArray<Timed>) => {
   }
 }
 
-describe("every word of a model's voice has a mark that is a slice of the input", () => {
-  const tricky =
-    "Dr. Okafor's 3rd train left at 17:45, didn't it? It cost $12.50 😀 in a naïve café; co-operation, e-mail."
-  const kinds = Object.keys(models).flatMap((id) =>
-    ["pcm_24000", "mp3_24000_64", "ogg_24000"].map((name) => [id, name])
-  )
+/** Speaks it, and holds its marks against all that is promised of them. */
+const heardRight = async (text: string, more: object = {}) => {
+  const heard = await fleet.listen({ input: text, voice_id: voice, output_format: "pcm_24000", ...more })
+  assert.deepStrictEqual(faultsOfMarks([text], heard.marks, heard.durationMs), [])
+  assert.strictEqual(unmarked(text, heard.marks), "")
+  assert.strictEqual(heard.billable, text.length)
+  return heard
+}
 
-  it.each(kinds)("%s, %s", async (voice_id, output_format) => {
-    const all: Array<Timed> = []
-    for (const text of [input, tricky]) {
-      const { audio, marks, durationMs } = await fleet.listen({ input: text, voice_id, output_format })
-      all.push({ bytes: audio, format: output_format, durationMs })
-      assert.deepStrictEqual(faultsOfMarks([text], marks, durationMs), [])
-      assert.strictEqual(unmarked(text, marks), "")
-    }
-    await assertLengths(all)
+describe("every word has a mark that is a slice of the input", () => {
+  const tricky =
+    "Dr. Okafor's 3rd train left at 17:45, didn't it? It cost $12.50 😀 in a naïve café; 今天天气很好。 مرحبا بالعالم. " +
+    'See https://example.com/a?b=c; "Really?" — [sic] One\u00a0two\u2003three\ttab\u200b. ' +
+    "a".repeat(500)
+
+  it.each([voice, ...Object.keys(models)])("of %s", async (voice_id) => {
+    await heardRight(tricky, { voice_id })
+    await heardRight(tricky, { voice_id, options: { text_normalization: true } })
+  })
+
+  it.each([
+    ["de-DE", "lena", "Das Wetter ist schön; wir gehen nach draußen, z. B. in den Park."],
+    ["fr-FR", "camille", "L'été, c'est l'été : où êtes-vous, M. Dupont ?"],
+    ["es-MX", "diego", "Órale, ¿vamos al cine el miércoles a las 8?"]
+  ])("in %s, by a voice of its own and by an English one", async (language, voice_id, text) => {
+    const own = await heardRight(text, { voice_id })
+    const lent = await heardRight(text, { voice_id: "oliver", language })
+    assert.deepStrictEqual(
+      lent.marks.map(({ value }) => value),
+      own.marks.map(({ value }) => value)
+    )
   })
 })
 
@@ -245,20 +255,14 @@ describe("loudness_normalization", () => {
   const short = "All of us are in, and nobody knows."
   const long =
     "The harbour is quiet this morning. Two boats came in before dawn, and nobody could say from where. ".repeat(3)
-  const german = "Der Hafen ist heute Morgen still. Zwei Boote kamen vor Sonnenaufgang, und niemand wusste, woher."
   const options = { loudness_normalization: true }
 
   const lossy = ["mp3_24000_64", "ogg_24000", "aac_24000", "ulaw_8000"]
 
   it.each([
     ["henry", "a text", long, ["pcm_24000", ...lossy], 1],
-    ["nora", "a text", long, ["pcm_24000"], 1],
-    ["kal", "a text", long, ["pcm_24000"], 1],
-    ["roger", "a text", long, ["pcm_24000"], 1],
     ["selma", "a text", long, ["pcm_24000"], 1],
-    ["jonas", "a text", german, ["pcm_24000"], 1],
-    ["henry", "a few words", short, ["pcm_24000", "mp3_24000_64"], 2],
-    ["roger", "a few words", short, ["pcm_24000", "mp3_24000_64"], 2]
+    ["roger", "a few words", short, ["pcm_24000"], 2]
   ] as const)("brings %s, saying %s, to -14 LUFS", async (voice_id, _what, input, formats, within) => {
     for (const format of formats) {
       const { audio } = await fleet.listen({ input, voice_id, output_format: format, options })
@@ -279,12 +283,9 @@ describe("a repeated request", () => {
   const asked = "The harbour is quiet this morning. Two boats came in before dawn, and nobody could say from where."
 
   it.each([
-    ["selma", ["pcm_24000", "mp3_22050_64", "mp3_24000_128", "ogg_24000", "aac_24000", "ulaw_8000"]],
-    ["roger", ["pcm_24000"]],
-    ["kal", ["mp3_24000_64"]],
-    ["henry", ["pcm_24000", "mp3_24000_128"]],
-    ["nora", ["pcm_24000", "ogg_24000"]]
-  ])("of %s gets the same bytes and marks, in every kind of format", async (voice_id, formats) => {
+    ["selma", ["pcm_24000", "mp3_24000_128", "ogg_24000", "aac_24000"]],
+    ["henry", ["pcm_24000"]]
+  ])("of %s gets the same bytes and marks", async (voice_id, formats) => {
     for (const format of formats) {
       const order = { input: asked, voice_id, output_format: format }
       const first = await fleet.listen(order)
@@ -303,5 +304,43 @@ describe("a repeated request", () => {
     const options = { loudness_normalization: true }
     const order = { input: asked, voice_id: "selma", options, output_format: "wav_48000" }
     assert.strictEqual((await fleet.speak(order)).audio_data, (await fleet.speak(order)).audio_data)
+  })
+})
+
+describe("SSML", () => {
+  it("is silent for the length of a break, without a mark in it", async () => {
+    const { audio, marks } = await heardRight('<speak>One<break time="2s"/> two <break time="750ms"/>three.</speak>')
+    const [one, two, three] = marks as [Mark, Mark, Mark]
+    assert.isAtLeast(two.start_time - one.end_time, 1_950)
+    assert.isAtLeast(three.start_time - two.end_time, 700)
+    const within = samplesOf(audio).subarray((one.end_time + 50) * 24, (two.start_time - 50) * 24)
+    assert.isBelow(rms(within), 5)
+  })
+
+  it("has 13 emotions, and any two of them sound different", async () => {
+    const emotions =
+      "angry cheerful sad terrified relaxed fearful surprised calm assertive energetic warm direct bright"
+    const sounds: Array<{ emotion: string; ms: number; decibels: number; hz: number; spread: number }> = []
+    for (const emotion of emotions.split(" ")) {
+      const text = "Nobody knows where we are going, and I am glad about it."
+      const heard = await fleet.listen({
+        input: `<speak><speechify:style emotion="${emotion}">${text}</speechify:style></speak>`,
+        voice_id: voice,
+        output_format: "pcm_24000"
+      })
+      const pcm: Pcm = { samples: samplesOf(heard.audio), rateHz: 24_000 }
+      sounds.push({ emotion, ms: heard.durationMs, decibels: 20 * Math.log10(rms(pcm.samples)), ...pitchOf(pcm) })
+    }
+    assert.strictEqual(sounds.length, 13)
+    for (const [index, one] of sounds.entries()) {
+      for (const other of sounds.slice(index + 1)) {
+        const isOther =
+          Math.abs(one.ms / other.ms - 1) > 0.04 ||
+          Math.abs(one.decibels - other.decibels) > 1 ||
+          Math.abs(one.hz / other.hz - 1) > 0.05 ||
+          Math.abs(one.spread / other.spread - 1) > 0.1
+        assert.isTrue(isOther, `${JSON.stringify(one)} sounds like ${JSON.stringify(other)}`)
+      }
+    }
   })
 })
