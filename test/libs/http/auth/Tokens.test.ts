@@ -10,6 +10,7 @@ const member = (role: TokenRecord["role"], ...scopes: ReadonlyArray<string>): Ri
   role,
   scopes
 })
+const ofVoices = apiScopes.filter((scope) => scope.startsWith("voices:"))
 const service = (...scopes: ReadonlyArray<string>): Rights => ({ kind: "service", role: "viewer", scopes })
 
 describe("the permission content.manage", () => {
@@ -66,6 +67,10 @@ describe("the grants that somebody may not give", () => {
     [member("owner", "tokens:manage", "*:read"), member("viewer", "*:read", "console:read"), []],
     [member("owner", "tokens:manage", "console:*"), member("viewer", "*:read"), ["*:read"]],
     [service("tokens:manage", "pipeline:read"), service("pipeline:*"), ["pipeline:*"]],
+    // All scopes of a family now are not those of a later release.
+    [service("audio:*", ...ofVoices), service("voices:*"), ["voices:*"]],
+    [service("audio:*", ...ofVoices), service(...ofVoices), []],
+    [service("voices:all"), service("voices:*"), []],
     // The role of a member bounds what its grants mean.
     [member("owner", "tokens:manage", "*:read"), member("admin", "console:operate"), ["console:operate"]]
   ])("%j, of %j, are %j", (giver, given, beyond) => {
