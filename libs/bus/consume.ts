@@ -167,6 +167,18 @@ export interface Consumption {
   readonly drain: (patienceMs: number) => Effect.Effect<{ readonly finished: number; readonly handedBack: number }>
 }
 
+/** Drains all of them at once, and adds their reports up. */
+export const drainAll = (consumptions: Iterable<Pick<Consumption, "drain">>, patienceMs: number) =>
+  Effect.suspend(() =>
+    Effect.map(
+      Effect.forEach([...consumptions], (one) => one.drain(patienceMs), { concurrency: "unbounded" }),
+      (reports) => ({
+        finished: reports.reduce((sum, { finished }) => sum + finished, 0),
+        handedBack: reports.reduce((sum, { handedBack }) => sum + handedBack, 0)
+      })
+    )
+  )
+
 export const consume = Effect.fnUntraced(function* <A, R>(
   options: ConsumeOptions<A, R>
 ): Effect.fn.Return<Consumption, BusError, R | Nats | Consumers | Rejections | Metrics | Scope.Scope> {

@@ -10,6 +10,7 @@ export {
   type AckDecision,
   consume,
   type Consumption,
+  drainAll,
   nak,
   type Received,
   type Refused,

@@ -1,6 +1,6 @@
 /** The two ways in which payments reach the settler: as jobs, and from a role of the same process. */
-import { Clock, Effect, FiberSet, Latch, Layer, Ref } from "effect"
-import { ack, type AckDecision, consume, type Consumption, Mailbox, nak, type Received } from "#bus"
+import { Clock, Effect, FiberSet, Latch, Layer } from "effect"
+import { ack, consume, type Consumption, drainAll, Mailbox, nak, type Received } from "#bus"
 import { inOneCase, type SettlementJob, type SettlementOutcome } from "#payments/contract"
 import { subjects } from "#base"
 import { Configuration } from "#configuration"
@@ -35,28 +35,63 @@ const drainPatienceMs = 20_000
 export const settlementJobs = Layer.effectDiscard(
   Effect.gen(function* () {
     const networks = yield* Networks
+    const settler = yield* Settler
+    const mailbox = yield* Mailbox
     const { PaymentSettler } = yield* Configuration
-    const deps: Dependencies = {
-      settler: yield* Settler,
-      mailbox: yield* Mailbox,
-      unackedMax: PaymentSettler.UnackedMax,
-      running: yield* Ref.make<ReadonlyMap<string, Consumption>>(new Map())
-    }
+    const running = new Set<Consumption>()
+
+    const handle = Effect.fnUntraced(function* ({ value: job }: Received<SettlementJob>) {
+      const { claimKey, requestedAtMs, replyTo } = job
+      const reply = (outcome: SettlementOutcome) =>
+        Effect.sync(() => {
+          if (replyTo === null) return
+          mailbox.send(replyTo.instance, replyTo.session, settlementOutcomeCodec.encode(outcome).data)
+        })
+      const settling = yield* settler.settle({
+        claimKey,
+        network: job.requirements.network,
+        requestedAtMs,
+        assumed: claimOfJob(job),
+        onSettled: (transaction) => reply({ _tag: "Settled", transaction })
+      })
+      if (settling._tag === "Superseded") return ack
+      if (settling.outcome._tag !== "Settled") yield* reply(settling.outcome)
+      return settling._tag === "Ended" ? ack : nak(retryDelayMs(requestedAtMs, yield* Clock.currentTimeMillis))
+    })
+
+    const consumeJobs = Effect.fnUntraced(function* ({ name, subject }: JobSource) {
+      const consumption = yield* consume({
+        consumer: {
+          stream: "SETTLEMENTS",
+          durable: `settler-${name.replace(/[^A-Za-z0-9_-]/gu, "-")}`,
+          filterSubjects: [subject],
+          unackedMax: PaymentSettler.UnackedMax,
+          ackWaitMs
+        },
+        pullMax,
+        codec: settlementJobCodec,
+        origin: "settlements",
+        handler: handle
+      })
+      running.add(consumption)
+      yield* Effect.addFinalizer(() => Effect.sync(() => running.delete(consumption)))
+    })
+
+    const consumeWhileKeyed = (source: JobSource) =>
+      source.keys.some.await.pipe(
+        Effect.andThen(consumeJobs(source)),
+        Effect.andThen(source.keys.none.await),
+        Effect.scoped,
+        Effect.forever
+      )
+
     yield* Effect.forEach([...networks].flatMap(sourcesOf), (source) =>
-      Effect.forkScoped(supervise(`settlements of ${source.name}`, consumeWhileKeyed(deps, source)))
+      Effect.forkScoped(supervise(`settlements of ${source.name}`, consumeWhileKeyed(source)))
     )
     yield* (yield* Health).readiness("payment-settler", Effect.void)
-    yield* (yield* Drain).register("payment-settler", drainAll(deps.running))
+    yield* (yield* Drain).register("payment-settler", drainAll(running, drainPatienceMs))
   })
 )
-
-interface Dependencies {
-  readonly settler: Settler["Service"]
-  readonly mailbox: Mailbox["Service"]
-  readonly unackedMax: number
-  /** Keyed by the source's name. */
-  readonly running: Ref.Ref<ReadonlyMap<string, Consumption>>
-}
 
 /** Jobs that the holder of any of several keys, or of one key, can settle. */
 interface JobSource {
@@ -79,81 +114,12 @@ const sourcesOf = ([name, { entry, pool }]: readonly [string, SettlingNetwork]):
   ]
 }
 
-const consumeWhileKeyed = (deps: Dependencies, source: JobSource) =>
-  Effect.forever(
-    Effect.scoped(
-      Effect.gen(function* () {
-        yield* source.keys.some.await
-        yield* Effect.acquireRelease(
-          Effect.tap(consumeJobs(deps, source), (consumption) => setRunning(deps, source.name, consumption)),
-          () => setRunning(deps, source.name, undefined)
-        )
-        yield* source.keys.none.await
-      })
-    )
-  )
-
-const setRunning = ({ running }: Dependencies, name: string, consumption: Consumption | undefined) =>
-  Ref.update(running, (before) => {
-    const after = new Map(before)
-    if (consumption === undefined) after.delete(name)
-    else after.set(name, consumption)
-    return after
-  })
-
-const consumeJobs = (deps: Dependencies, { name, subject }: JobSource) =>
-  consume({
-    consumer: {
-      stream: "SETTLEMENTS",
-      durable: `settler-${name.replace(/[^A-Za-z0-9_-]/gu, "-")}`,
-      filterSubjects: [subject],
-      unackedMax: deps.unackedMax,
-      ackWaitMs
-    },
-    pullMax,
-    codec: settlementJobCodec,
-    origin: "settlements",
-    handler: (received) => handle(deps, received)
-  })
-
-const handle = Effect.fnUntraced(function* (
-  deps: Dependencies,
-  { value: job }: Received<SettlementJob>
-): Effect.fn.Return<AckDecision> {
-  const { claimKey, requestedAtMs } = job
-  const settling = yield* deps.settler.settle({
-    claimKey,
-    network: job.requirements.network,
-    requestedAtMs,
-    assumed: claimOfJob(job),
-    onSettled: (transaction) => reply(deps, job, { _tag: "Settled", transaction })
-  })
-  if (settling._tag === "Superseded") return ack
-  if (settling.outcome._tag !== "Settled") yield* reply(deps, job, settling.outcome)
-  return settling._tag === "Ended" ? ack : nak(retryDelayMs(requestedAtMs, yield* Clock.currentTimeMillis))
-})
-
-const reply = ({ mailbox }: Dependencies, { replyTo }: SettlementJob, outcome: SettlementOutcome) =>
-  Effect.sync(() => {
-    if (replyTo === null) return
-    mailbox.send(replyTo.instance, replyTo.session, settlementOutcomeCodec.encode(outcome).data)
-  })
-
 const delayMsMin = 250
 const delayMsMax = 30_000
 
 /** The older a request, the longer the delay: chains answer within seconds or are down for minutes. Pure. */
 export const retryDelayMs = (requestedAtMs: number, nowMs: number): number =>
   Math.min(delayMsMax, Math.max(delayMsMin, Math.floor((nowMs - requestedAtMs) / 2)))
-
-const drainAll = Effect.fnUntraced(function* (running: Ref.Ref<ReadonlyMap<string, Consumption>>) {
-  const all = [...(yield* Ref.get(running)).values()]
-  const reports = yield* Effect.forEach(all, (one) => one.drain(drainPatienceMs), { concurrency: "unbounded" })
-  return {
-    finished: reports.reduce((sum, { finished }) => sum + finished, 0),
-    handedBack: reports.reduce((sum, { handedBack }) => sum + handedBack, 0)
-  }
-})
 
 // A payment handed over after a drain has begun belongs to a call that is still being answered.
 const patienceMs = 20_000

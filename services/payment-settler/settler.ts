@@ -21,7 +21,6 @@ import {
   type Faults,
   undecided,
   type OnSettled,
-  type Records,
   type Settling,
   signAndSend,
   superseded,
@@ -48,11 +47,11 @@ export class Settler extends Context.Service<
   static readonly layer = Layer.effect(
     Settler,
     Effect.gen(function* () {
-      const networks = yield* Networks
-      const records = { claims: yield* Claims, ledger: yield* Ledger }
-      const report = yield* reporting([...networks.keys()])
+      const services = Context.pick(Claims, Ledger, Networks)(yield* Effect.context<Claims | Ledger | Networks>())
+      const report = yield* reporting([...(yield* Networks).keys()])
       const settle = Effect.fn("Settler.settle")(function* (request: SettleRequest) {
-        return yield* settleOnce({ networks, records }, request).pipe(
+        return yield* settleOnce(request).pipe(
+          Effect.provideContext(services),
           Effect.catch((error: Faults) => Effect.succeed(undecided(null, error.message))),
           // The pending write or send may have happened: the next try checks the chain first.
           Effect.catchDefect((defect) =>
@@ -86,37 +85,26 @@ const reporting = Effect.fnUntraced(function* (networks: ReadonlyArray<string>) 
   })
 })
 
-interface Dependencies {
-  readonly networks: Networks["Service"]
-  readonly records: Records
-}
-
-const settleOnce = (deps: Dependencies, request: SettleRequest): Effect.Effect<Settling, Faults> => {
+const settleOnce = Effect.fnUntraced(function* (request: SettleRequest) {
   const { onSettled = ignoreSettled, assumed, answerKept = Effect.void } = request
-  const asRead = Effect.andThen(answerKept, settleAsRead(deps, request))
+  const asRead = Effect.andThen(answerKept, settleAsRead(request))
   // Only if our own write before sending would detect that the claim has changed.
-  const isNoticed = assumed !== undefined && deps.networks.get(assumed.record.network)?.isRemote === false
-  if (!isNoticed) return asRead
-  const asAssumed = settleClaim(deps, assumed, { onSettled, answerKept })
-  return Effect.catchTag(asAssumed, "ClaimLost", () => asRead)
-}
+  const isNoticed = assumed !== undefined && (yield* Networks).get(assumed.record.network)?.isRemote === false
+  if (!isNoticed) return yield* asRead
+  return yield* Effect.catchTag(settleClaim(assumed, { onSettled, answerKept }), "ClaimLost", () => asRead)
+})
 
 const ignoreSettled: OnSettled = () => Effect.void
 
-const settleAsRead = Effect.fnUntraced(function* (
-  deps: Dependencies,
-  { claimKey, onSettled = ignoreSettled, assumed }: SettleRequest
-) {
-  const { claims } = deps.records
+const settleAsRead = Effect.fnUntraced(function* ({ claimKey, onSettled = ignoreSettled, assumed }: SettleRequest) {
+  const claims = yield* Claims
   const found = Option.getOrUndefined(yield* claims.read(claimKey))
   if (found === undefined) return superseded
   const claim = isAskedFor(found, assumed)
     ? yield* claims.move({ ...found, record: withFiguresOf(assumed.record, found.record) }, ClaimMove.Settle())
     : found
   const known = endOf(claim)
-  if (known === undefined) {
-    return yield* settleClaim(deps, claim, { onSettled, answerKept: Effect.void })
-  }
+  if (known === undefined) return yield* settleClaim(claim, { onSettled, answerKept: Effect.void })
   if (known._tag === "Ended" && known.outcome._tag === "Settled") yield* onSettled(known.outcome.transaction)
   return known
 })
@@ -125,43 +113,38 @@ const settleAsRead = Effect.fnUntraced(function* (
 const isAskedFor = ({ record }: Claim, assumed: Claim | undefined): assumed is Claim =>
   assumed?.record.ticket === record.ticket && (record.state === "CLAIMED" || record.state === "SERVING")
 
-const settleClaim = (
-  { networks, records }: Dependencies,
+const settleClaim = Effect.fnUntraced(function* (
   claim: Claim,
   request: Pick<Work, "onSettled" | "answerKept">
-): Effect.Effect<Settling, Faults> => {
+): Effect.fn.Return<Settling, Faults, Claims | Ledger | Networks> {
   const { record } = claim
-  const network = networks.get(record.network)
+  const network = (yield* Networks).get(record.network)
   if (network === undefined || record.payment === null) {
-    return Effect.succeed(undecided(null, `${record.network} is not configured here`))
+    return undecided(null, `${record.network} is not configured here`)
   }
   const { payload, requirements } = record.payment
   const scheme = requirements.scheme === channelScheme ? undefined : network.schemes[requirements.scheme]
-  if (scheme === undefined) {
-    return Effect.succeed(undecided(null, `${requirements.scheme} does not work on ${record.network}`))
-  }
+  if (scheme === undefined) return undecided(null, `${requirements.scheme} does not work on ${record.network}`)
   // Checked as of the time of the claim: a payment that passed then passes now, and its end counts from there.
   const payment = Result.flatMap(scheme.checkAgain(payload, requirements, record.claimedAtMs), (checked) =>
     scheme.charging(checked, chargeOf(record))
   )
-  if (Result.isFailure(payment)) {
-    return Effect.succeed(undecided(null, `it does not pass its checks: ${payment.failure.reason}`))
-  }
+  if (Result.isFailure(payment)) return undecided(null, `it does not pass its checks: ${payment.failure.reason}`)
   const { pool, isRemote } = network
   const transaction = record.transactions.at(-1) ?? null
-  return lookOrSend(records, { claim, payment: payment.success, scheme, pool, isRemote, transaction, ...request })
-}
+  return yield* lookOrSend({ claim, payment: payment.success, scheme, pool, isRemote, transaction, ...request })
+})
 
 const whyLost = {
   spent: "the authorization was used up without the transfer",
   expired: "its time is over and the chain has no transfer"
 }
 
-const lookOrSend = Effect.fnUntraced(function* (records: Records, work: Work): Effect.fn.Return<Settling, Faults> {
-  if (work.payment.charge === 0n) return yield* endUncharged(records, work)
+const lookOrSend = Effect.fnUntraced(function* (work: Work) {
+  if (work.payment.charge === 0n) return yield* endUncharged(work)
   // As far as the job tells, no settler was here before. If one was, storing the transaction's name fails.
   const isFirst = work.transaction === null && work.claim.record.asked <= 1 && !work.isRemote
-  if (isFirst) return yield* signAndSend(records, work)
+  if (isFirst) return yield* signAndSend(work)
   const status = yield* work.scheme.look(work.payment, work.transaction)
-  return yield* endAsSeen(records, work, { status, reason: whyLost }) ?? signAndSend(records, work)
+  return yield* endAsSeen(work, { status, reason: whyLost }) ?? signAndSend(work)
 })

@@ -19,14 +19,14 @@ import {
   type Claim,
   type ClaimLost,
   ClaimMove,
-  type Claims,
+  Claims,
   isGivenOut,
   type PaymentRefused,
   type PaymentScheme,
   type PreparedSettlement,
   type SettlementRefused
 } from "#payments"
-import type { Ledger } from "./ledger.ts"
+import { Ledger } from "./ledger.ts"
 import type { SignerLease, SignerPool } from "./signer-pool.ts"
 
 /**
@@ -89,8 +89,10 @@ export const endOf = ({ record }: Claim): Settling | undefined => {
   return record.state === "SETTLING" ? undefined : superseded
 }
 
-export const signAndSend = (records: Records, work: Work): Effect.Effect<Settling, Faults> => {
-  const sending = Effect.uninterruptibleMask((restore) => underLease(records, work, restore))
+type Ending = Effect.Effect<Settling, Faults, Claims | Ledger>
+
+export const signAndSend = (work: Work): Ending => {
+  const sending = Effect.uninterruptibleMask((restore) => underLease(work, restore))
   const { prerequisite } = work.scheme
   return prerequisite === undefined ? sending : Effect.andThen(meetPrerequisite(work, prerequisite), sending)
 }
@@ -118,10 +120,9 @@ const meetPrerequisite = Effect.fnUntraced(
 type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 const underLease = Effect.fnUntraced(function* (
-  records: Records,
   work: Work,
   restore: Restore
-): Effect.fn.Return<Settling, Faults> {
+): Effect.fn.Return<Settling, Faults, Claims | Ledger> {
   // The chain is asked first, because it takes the longest; a nonce is taken last, because others wait behind it.
   const recheck = Effect.interruptible(work.scheme.recheck(work.payment))
   const rechecking = yield* Effect.forkChild(recheck, { startImmediately: true })
@@ -130,44 +131,40 @@ const underLease = Effect.fnUntraced(function* (
   const taking = Effect.andThen(restore(work.answerKept), work.pool.take(work.payment))
   const key = yield* Effect.onError(taking, () => unasked)
   const unsent = Effect.andThen(unasked, key.end("unsent"))
-  const { sending, prepared } = yield* Effect.onError(restore(signed(records, work, key)), () => unsent)
+  const { sending, prepared } = yield* Effect.onError(restore(signed(work, key)), () => unsent)
   const rechecked = yield* Effect.onInterrupt(restore(Effect.result(Fiber.join(rechecking))), () => unsent)
-  if (Result.isSuccess(rechecked)) return yield* restore(send(records, sending, { prepared, key }))
+  if (Result.isSuccess(rechecked)) return yield* restore(send(sending, { prepared, key }))
   yield* key.end("unsent")
   const error = rechecked.failure
-  return error._tag === "PaymentRefused" ? yield* restore(endRefused(records, sending, error)) : yield* error
+  return error._tag === "PaymentRefused" ? yield* restore(endRefused(sending, error)) : yield* error
 })
 
-const signed = (records: Records, work: Work, key: SignerLease) =>
+const signed = (work: Work, key: SignerLease) =>
   Effect.flatMap(work.scheme.prepare(work.payment, key.lease), (prepared) =>
-    Effect.map(written(records, work, prepared), (sending) => ({ sending, prepared }))
+    Effect.map(written(work, prepared), (sending) => ({ sending, prepared }))
   )
 
-const written = ({ claims }: Records, work: Work, { transaction }: PreparedSettlement) =>
-  transaction === null
-    ? Effect.succeed(work)
-    : Effect.map(claims.move(work.claim, ClaimMove.Prepare({ transaction })), (claim): Work => ({
-        ...work,
-        claim,
-        transaction
-      }))
+const written = Effect.fnUntraced(function* (work: Work, { transaction }: PreparedSettlement) {
+  if (transaction === null) return work
+  const claim = yield* (yield* Claims).move(work.claim, ClaimMove.Prepare({ transaction }))
+  return { ...work, claim, transaction }
+})
 
 // Half of the time for which the broker remembers a receipt's id. A settler that waits longer for the chain may have
 // been presumed dead, and another settler may have written the receipt.
 const rememberedFor = Duration.minutes(1)
 
 const send = Effect.fnUntraced(function* (
-  records: Records,
   work: Work,
   { prepared, key: { end } }: { readonly prepared: PreparedSettlement; readonly key: SignerLease }
-): Effect.fn.Return<Settling, Faults> {
+): Effect.fn.Return<Settling, Faults, Claims | Ledger> {
   const [took, result] = yield* Effect.timed(
     Effect.result(Effect.onInterrupt(work.scheme.broadcast(prepared, work.payment), () => end("unknown")))
   )
   if (Result.isSuccess(result)) {
     yield* end("used")
     const mayExist = Duration.isGreaterThan(took, rememberedFor)
-    return yield* endSettled(records, work, { transaction: result.success.transaction, mayExist })
+    return yield* endSettled(work, { transaction: result.success.transaction, mayExist })
   }
   const error = result.failure
   if (error._tag === "SettlementPending") {
@@ -179,13 +176,8 @@ const send = Effect.fnUntraced(function* (
     return undecided(work.transaction, error.message)
   }
   yield* end(error.transaction === null ? "unsent" : "used")
-  return yield* endRefused(records, work, error)
+  return yield* endRefused(work, error)
 })
-
-export interface Records {
-  readonly claims: Claims["Service"]
-  readonly ledger: Ledger["Service"]
-}
 
 interface Transferred {
   readonly transaction: string | null
@@ -194,27 +186,25 @@ interface Transferred {
 }
 
 const endSettled = Effect.fnUntraced(function* (
-  { claims, ledger }: Records,
   { claim, onSettled }: Work,
   { transaction, mayExist }: Transferred
-): Effect.fn.Return<Settling, Faults> {
+): Effect.fn.Return<Settling, Faults, Claims | Ledger> {
   yield* onSettled(transaction)
   // The waiting caller continues before anything is written, even in this process.
   yield* Effect.yieldNow
-  yield* ledger.write(claim, { outcome: "settled", transaction, reason: null }, mayExist)
-  yield* claims.move(claim, ClaimMove.Settled({ transaction }))
+  yield* (yield* Ledger).write(claim, { outcome: "settled", transaction, reason: null }, mayExist)
+  yield* (yield* Claims).move(claim, ClaimMove.Settled({ transaction }))
   return ended("settled", { _tag: "Settled", transaction })
 })
 
 /** Nothing is to be charged: the payment is consumed without a transaction. */
 export const endUncharged = Effect.fnUntraced(function* (
-  records: Records,
   work: Work
-): Effect.fn.Return<Settling, Faults> {
+): Effect.fn.Return<Settling, Faults, Claims | Ledger> {
   yield* work.answerKept
   // A claim that was released in the meantime fails here, before a receipt is written.
-  const claim = yield* records.claims.move(work.claim, ClaimMove.Prepare({ transaction: null }))
-  return yield* endSettled(records, { ...work, claim }, { transaction: null, mayExist: true })
+  const claim = yield* (yield* Claims).move(work.claim, ClaimMove.Prepare({ transaction: null }))
+  return yield* endSettled({ ...work, claim }, { transaction: null, mayExist: true })
 })
 
 interface Seen {
@@ -224,18 +214,14 @@ interface Seen {
 }
 
 /** The end implied by the chain's answer; undefined while the transfer can still be made. */
-export const endAsSeen = (
-  records: Records,
-  work: Work,
-  { status, reason }: Seen
-): Effect.Effect<Settling, Faults> | undefined => {
+export const endAsSeen = (work: Work, { status, reason }: Seen): Ending | undefined => {
   switch (status._tag) {
     case "Settled":
-      return endSettled(records, work, { transaction: status.transaction, mayExist: true })
+      return endSettled(work, { transaction: status.transaction, mayExist: true })
     case "Spent":
-      return endLost(records, work, { reason: reason.spent, isPayersDoing: true })
+      return endLost(work, { reason: reason.spent, isPayersDoing: true })
     case "Expired":
-      return endLost(records, work, { reason: reason.expired, isPayersDoing: false })
+      return endLost(work, { reason: reason.expired, isPayersDoing: false })
     case "Undecided":
       return Effect.succeed(undecided(work.transaction, status.detail))
     case "Unused":
@@ -245,12 +231,12 @@ export const endAsSeen = (
 
 /** The chain can no longer make a transfer: a payer that has the answer has not paid for it. */
 const endLost = Effect.fnUntraced(function* (
-  { claims, ledger }: Records,
   { claim, transaction }: Work,
   { reason, isPayersDoing }: { readonly reason: string; readonly isPayersDoing: boolean }
-): Effect.fn.Return<Settling, Faults> {
-  const isGivenOut = yield* hasAnswer(claims, claim)
-  yield* ledger.write(claim, { outcome: "uncollected", transaction, reason }, true)
+): Effect.fn.Return<Settling, Faults, Claims | Ledger> {
+  const claims = yield* Claims
+  const isGivenOut = yield* hasAnswer(claim)
+  yield* (yield* Ledger).write(claim, { outcome: "uncollected", transaction, reason }, true)
   const how = isGivenOut || isPayersDoing ? "uncollected" : "withheld"
   yield* how === "uncollected"
     ? claims.move(claim, ClaimMove.Uncollected({ reason }))
@@ -263,24 +249,22 @@ const endLost = Effect.fnUntraced(function* (
  * otherwise the claim is released.
  */
 const endRefused = Effect.fnUntraced(function* (
-  records: Records,
   work: Work,
   refusal: PaymentRefused | SettlementRefused
-): Effect.fn.Return<Settling, Faults> {
-  const { claims, ledger } = records
+): Effect.fn.Return<Settling, Faults, Claims | Ledger> {
   const { code, reason } = refusal
   const status = yield* work.scheme.look(work.payment, work.transaction)
-  const end = endAsSeen(records, work, { status, reason: { spent: reason, expired: reason } })
+  const end = endAsSeen(work, { status, reason: { spent: reason, expired: reason } })
   if (end !== undefined) return yield* end
-  if (yield* hasAnswer(claims, work.claim)) return undecided(work.transaction, refusal.message)
-  yield* ledger.write(work.claim, { outcome: "uncollected", transaction: null, reason }, true)
-  yield* claims.move(work.claim, ClaimMove.Withheld({ reason, isPayersDoing: true }))
+  if (yield* hasAnswer(work.claim)) return undecided(work.transaction, refusal.message)
+  yield* (yield* Ledger).write(work.claim, { outcome: "uncollected", transaction: null, reason }, true)
+  yield* (yield* Claims).move(work.claim, ClaimMove.Withheld({ reason, isPayersDoing: true }))
   return ended("withheld", refusedFor(reason, code))
 })
 
 /** Whether the payer has, or is receiving, the answer that this payment is for. */
-const hasAnswer = Effect.fnUntraced(function* (claims: Claims["Service"], { key, record }: Claim) {
+const hasAnswer = Effect.fnUntraced(function* ({ key, record }: Claim) {
   if (record.kind === "stream") return true
-  const payer = yield* claims.payer(record)
+  const payer = yield* (yield* Claims).payer(record)
   return payer._tag === "Some" && isGivenOut(payer.value, key)
 })

@@ -12,7 +12,7 @@
  *
  */
 import { Cause, Clock, Deferred, Effect, Layer, Schedule, Stream, SubscriptionRef } from "effect"
-import { ack, type AckDecision, consume, type Consumption, jsonCodec, Mailbox, type Received } from "#bus"
+import { ack, type AckDecision, consume, type Consumption, drainAll, jsonCodec, Mailbox, type Received } from "#bus"
 import { ChunkJob, frameCodec, frameSamplesMax, SequencerMail } from "#speech/contract"
 import { subjects } from "#base"
 import { Configuration } from "#configuration"
@@ -51,7 +51,7 @@ export const synthesizer = Layer.effectDiscard(
     })
     for (const { engine } of work.engines.values()) yield* serve(work, engine)
     yield* announceEngineStates([...work.engines.values()].map(({ engine }) => engine))
-    yield* (yield* Drain).register("speech-synthesizer", drain(work.consumptions))
+    yield* (yield* Drain).register("speech-synthesizer", drainAll(work.consumptions, drainPatienceMs))
   })
 )
 
@@ -108,16 +108,7 @@ interface BoundedEngine {
 }
 
 /** State shared by the jobs of this process. */
-interface Work {
-  readonly mailbox: Mailbox["Service"]
-  readonly engines: ReadonlyMap<string, BoundedEngine>
-  readonly nowMs: () => number
-  /** Running jobs by session; each ends when its deferred completes. */
-  readonly cancels: Map<string, Set<Deferred.Deferred<void>>>
-  /** Of the engines whose jobs are taken now. */
-  readonly consumptions: Set<Consumption>
-  runs: number
-}
+interface Work extends Effect.Success<typeof workOf> {}
 
 const workOf = Effect.gen(function* () {
   const { SpeechSynthesizer } = yield* Configuration
@@ -131,15 +122,16 @@ const workOf = Effect.gen(function* () {
     const bounded: BoundedEngine = { engine, jobMs: 0, slots: prioritySemaphore(() => threads * jobs(), onWaiting) }
     return bounded
   }
-  const work: Work = {
+  return {
     mailbox: yield* Mailbox,
     engines: new Map([...(yield* Engines)].map(([name, engine]) => [name, boundedOf(engine)])),
     nowMs: () => clock.currentTimeMillisUnsafe(),
-    cancels: new Map(),
-    consumptions: new Set(),
+    /** Running jobs by session; each ends when its deferred completes. */
+    cancels: new Map<string, Set<Deferred.Deferred<void>>>(),
+    /** Of the engines whose jobs are taken now. */
+    consumptions: new Set<Consumption>(),
     runs: 0
   }
-  return work
 })
 
 /**
@@ -273,14 +265,3 @@ const reportFailure = Effect.fnUntraced(function* (
   const head = { _tag: "ChunkFailed" as const, chunk, synthesizer: mailbox.instance, reason }
   mailbox.send(sequencer, sessionId, mailCodec.encode({ head, pcm: silence }))
 })
-
-const drain = (consumptions: ReadonlySet<Consumption>) =>
-  Effect.suspend(() =>
-    Effect.map(
-      Effect.forEach([...consumptions], (one) => one.drain(drainPatienceMs), { concurrency: "unbounded" }),
-      (reports) => ({
-        finished: reports.reduce((sum, { finished }) => sum + finished, 0),
-        handedBack: reports.reduce((sum, { handedBack }) => sum + handedBack, 0)
-      })
-    )
-  )

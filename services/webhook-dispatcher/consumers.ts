@@ -12,6 +12,7 @@ import {
   type ConsumerDeclaration,
   Consumers,
   type Consumption,
+  drainAll,
   nak,
   type Received
 } from "#bus"
@@ -294,17 +295,15 @@ const markHeldWrongly = Effect.fnUntraced(function* ({ deps, running, workers, u
   }
 })
 
-const drain = Effect.fnUntraced(function* (running: Running, patienceMs: number) {
-  running.isDraining = true
-  const open = [...running.consumptions.values()]
-  const reports = yield* Effect.forEach(open, ({ consumption }) => consumption.drain(patienceMs), {
-    concurrency: "unbounded"
+const drain = (running: Running, patienceMs: number) =>
+  Effect.suspend(() => {
+    running.isDraining = true
+    const open = [...running.consumptions.values()]
+    return drainAll(
+      open.map(({ consumption }) => consumption),
+      patienceMs
+    )
   })
-  return {
-    finished: reports.reduce((sum, report) => sum + report.finished, 0),
-    handedBack: reports.reduce((sum, report) => sum + report.handedBack, 0)
-  }
-})
 
 // For an unknown endpoint: it is absent from the configuration, or about to be archived.
 const unknownDelayMs = 60_000

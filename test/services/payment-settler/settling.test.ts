@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber } from "effect"
 import {
   ChainUnavailable,
   type ChainStatus,
@@ -105,15 +105,16 @@ const surroundings = ({ call, note }: Recorder, { scheme = {}, move }: Parts = {
     onSettled: () => note("tell the caller"),
     answerKept: call("keep the answer", Effect.void)
   }
-  return { records: { claims, ledger }, work, ends, taken: () => taken, state: () => claim.record.state }
+  const services = Context.make(Claims, claims).pipe(Context.add(Ledger, ledger))
+  return { services, work, ends, taken: () => taken, state: () => claim.record.state }
 }
 
 describe("a payment that is settled", () => {
   it.effect("is written down before it is sent, and its claim ends after its receipt", () =>
     Effect.gen(function* () {
       const record = recorder()
-      const { records, work } = surroundings(record)
-      assert.deepInclude(yield* signAndSend(records, work), { _tag: "Ended", how: "settled" })
+      const { services, work } = surroundings(record)
+      assert.deepInclude(yield* Effect.provideContext(signAndSend(work), services), { _tag: "Ended", how: "settled" })
       assert.deepStrictEqual(record.calls, [
         "recheck",
         "keep the answer",
@@ -133,8 +134,8 @@ describe("a payment that is settled", () => {
     Effect.gen(function* () {
       const runs = yield* failingAtEach(
         Effect.fnUntraced(function* (record) {
-          const { records, work, ends, taken, state } = surroundings(record)
-          yield* Effect.exit(signAndSend(records, work))
+          const { services, work, ends, taken, state } = surroundings(record)
+          yield* Effect.exit(Effect.provideContext(signAndSend(work), services))
           return { ends, taken: taken(), state: state() }
         })
       )
@@ -156,8 +157,8 @@ describe("a payment that is settled", () => {
   it.effect("without a charge ends after its answer is kept, and after its receipt", () =>
     Effect.gen(function* () {
       const runs = yield* failingAtEach((record) => {
-        const { records, work } = surroundings(record)
-        return endUncharged(records, work)
+        const { services, work } = surroundings(record)
+        return Effect.provideContext(endUncharged(work), services)
       })
       assert.deepStrictEqual(runs[0]?.calls, [
         "keep the answer",
@@ -182,12 +183,12 @@ describe("a payment that the chain would refuse now", () => {
     Effect.gen(function* () {
       for (const kind of ["stream", "whole"] as const) {
         const record = recorder()
-        const { records, work } = surroundings(record, {
+        const { services, work } = surroundings(record, {
           scheme: { recheck: () => Effect.fail(unfunded) },
           move: (from, step) => Effect.succeed({ ...from, record: moved(from.record, step, 0) ?? from.record })
         })
         const claim = { ...work.claim, record: { ...work.claim.record, kind } }
-        const end = yield* signAndSend(records, { ...work, claim })
+        const end = yield* Effect.provideContext(signAndSend({ ...work, claim }), services)
         assert.strictEqual(end._tag, kind === "stream" ? "Undecided" : "Ended")
         assert.strictEqual(record.calls.includes("move Withheld"), kind === "whole")
       }
@@ -198,12 +199,13 @@ describe("a payment that the chain would refuse now", () => {
 it.effect("the caller of a settled payment goes on before its receipt is written", () =>
   Effect.gen(function* () {
     const record = recorder()
-    const { records, work } = surroundings(record)
+    const { services, work } = surroundings(record)
     const isSettled = yield* Deferred.make<void>()
     yield* Effect.forkChild(Effect.andThen(Deferred.await(isSettled), record.note("the caller goes on")), {
       startImmediately: true
     })
-    yield* signAndSend(records, { ...work, onSettled: () => Effect.asVoid(Deferred.succeed(isSettled, undefined)) })
+    const onSettled = () => Effect.asVoid(Deferred.succeed(isSettled, undefined))
+    yield* Effect.provideContext(signAndSend({ ...work, onSettled }), services)
     assert.isBelow(record.calls.indexOf("the caller goes on"), record.calls.indexOf("write the receipt"))
   })
 )
@@ -228,8 +230,8 @@ describe("the lease of a settler's key is ended once", () => {
   for (const [how, when, parts] of rows) {
     it.effect(`as ${how} ${when}`, () =>
       Effect.gen(function* () {
-        const { records, work, ends } = surroundings(recorder(), parts)
-        yield* Effect.exit(signAndSend(records, work))
+        const { services, work, ends } = surroundings(recorder(), parts)
+        yield* Effect.exit(Effect.provideContext(signAndSend(work), services))
         assert.deepStrictEqual(ends, [how])
       })
     )
@@ -243,8 +245,10 @@ describe("the lease of a settler's key is ended once", () => {
   for (const [how, during, scheme] of brokenOff) {
     it.effect(`as ${how} when settling is broken off while ${during}`, () =>
       Effect.gen(function* () {
-        const { records, work, ends } = surroundings(recorder(), { scheme })
-        const fiber = yield* Effect.forkChild(signAndSend(records, work), { startImmediately: true })
+        const { services, work, ends } = surroundings(recorder(), { scheme })
+        const fiber = yield* Effect.forkChild(Effect.provideContext(signAndSend(work), services), {
+          startImmediately: true
+        })
         yield* Effect.yieldNow
         yield* Fiber.interrupt(fiber)
         assert.deepStrictEqual(ends, [how])
@@ -274,8 +278,8 @@ describe("the transaction that deploys a payer's wallet", () => {
   for (const [expected, when, scheme] of rows) {
     it.effect(`leaves the leases ended as ${expected.join(" and ")} ${when}`, () =>
       Effect.gen(function* () {
-        const { records, work, ends } = surroundings(recorder(), { scheme })
-        yield* Effect.exit(signAndSend(records, work))
+        const { services, work, ends } = surroundings(recorder(), { scheme })
+        yield* Effect.exit(Effect.provideContext(signAndSend(work), services))
         assert.deepStrictEqual(ends, expected)
       })
     )
