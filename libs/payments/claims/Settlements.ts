@@ -51,30 +51,67 @@ export class Settlements extends Context.Service<
     Layer.effect(
       Settlements,
       Effect.gen(function* () {
-        const parts: Parts = {
-          claims: yield* Claims,
-          mailbox: yield* Mailbox,
-          locals: yield* LocalSettlers,
-          scope: yield* Effect.scope,
-          repeats: yield* Semaphore.make(repeatsMax),
-          silenceMs: Math.min(silenceMsMax, leaseMs / 3)
-        }
-        return Settlements.of({
-          request: (request) => requestIt(parts, request),
-          outcome: (claim) => outcomeNow(parts, claim)
+        const claims = yield* Claims
+        const mailbox = yield* Mailbox
+        const locals = yield* LocalSettlers
+        // The role's: a requested settlement continues after its caller has left.
+        const scope = yield* Effect.scope
+        const repeats = yield* Semaphore.make(repeatsMax)
+        const silenceMs = Math.min(silenceMsMax, leaseMs / 3)
+
+        const requestByJob = Effect.fnUntraced(function* ({ claim, result, listening, mayBePending }: Waiting) {
+          const session = randomBytes(12).toString("base64url")
+          yield* Scope.provide(mailbox.open(session, receiver(result, mayBePending === true)), listening)
+          const replyTo = { instance: mailbox.instance, session }
+          // The job may or may not exist: a claim that is SETTLING is requested again, in the end by the sweep.
+          yield* Effect.catch(claims.requestSettlement(claim, replyTo), () =>
+            Effect.andThen(
+              outcomeNow(claims, claim),
+              Effect.forkIn(repeats.withPermitsIfAvailable(1)(keepRequesting(claims, claim, replyTo)), scope)
+            )
+          )
         })
+
+        const handOver = Effect.fnUntraced(function* (waiting: Waiting, local: LocalSettler) {
+          const { claim, result } = waiting
+          const keeping = yield* Effect.forkIn(waiting.answerKept, scope, { startImmediately: true })
+          const answerKept = Fiber.join(keeping)
+          // The pending write leaves for the broker before the settler's own work is done.
+          yield* Effect.yieldNow
+          const byJob = Effect.andThen(answerKept, requestByJob(waiting))
+          const isBegun = yield* local.settle({
+            claim,
+            answerKept,
+            onSettled: (transaction) => Deferred.doneUnsafe(result, Effect.succeed({ _tag: "Settled", transaction })),
+            onEnd: (outcome) =>
+              outcome._tag === "Pending"
+                ? Effect.ignore(byJob, { log: "Warn" })
+                : Effect.asVoid(Deferred.succeed(result, outcome))
+          })
+          yield* isBegun ? answerKept : byJob
+        })
+
+        const outcomeOf = Effect.fnUntraced(function* ({ claim, result }: Waiting, waitMs: number) {
+          const soon = yield* Effect.timeoutOption(Deferred.await(result), Math.min(silenceMs, waitMs))
+          if (Option.isSome(soon)) return soon.value
+          const now = yield* outcomeNow(claims, claim)
+          if (now._tag !== "Pending" || waitMs <= silenceMs) return now
+          const outcome = yield* Effect.timeoutOption(Deferred.await(result), waitMs - silenceMs)
+          return Option.isSome(outcome) ? outcome.value : yield* outcomeNow(claims, claim)
+        })
+
+        const request = Effect.fnUntraced(function* (asked: SettlementRequest) {
+          const listening = yield* Scope.make()
+          const waiting: Waiting = { ...asked, result: yield* Deferred.make<SettlementOutcome>(), listening }
+          const close = Scope.close(listening, Exit.void)
+          const local = locals.find(asked.claim)
+          const byJob = Effect.andThen(asked.answerKept, requestByJob(waiting))
+          yield* Effect.onError(local === undefined ? byJob : handOver(waiting, local), () => close)
+          return { outcome: (waitMs: number) => outcomeOf(waiting, waitMs), close }
+        })
+        return Settlements.of({ request, outcome: (claim) => outcomeNow(claims, claim) })
       })
     )
-}
-
-interface Parts {
-  readonly claims: Claims["Service"]
-  readonly mailbox: Mailbox["Service"]
-  readonly locals: SettlerRegistry
-  /** The role's scope: a requested settlement continues after its caller has left. */
-  readonly scope: Scope.Scope
-  readonly repeats: Semaphore.Semaphore
-  readonly silenceMs: number
 }
 
 /** A request whose caller waits for it. */
@@ -89,83 +126,16 @@ const silenceMsMax = 1_000
 // The calls that can end during a broker restart; the sweep takes those beyond.
 const repeatsMax = 256
 
-const requestIt = Effect.fnUntraced(function* (
-  parts: Parts,
-  request: SettlementRequest
-): Effect.fn.Return<RequestedSettlement, NotCommitted> {
-  const { claim, answerKept } = request
-  const result = yield* Deferred.make<SettlementOutcome>()
-  const waiting: Waiting = { ...request, result, listening: yield* Scope.make() }
-  const close = Scope.close(waiting.listening, Exit.void)
-  const local = parts.locals.find(claim)
-  const requesting =
-    local === undefined ? Effect.andThen(answerKept, requestByJob(parts, waiting)) : handOver(parts, waiting, local)
-  yield* Effect.onError(requesting, () => close)
-  return { outcome: (waitMs) => outcomeOf(parts, waiting, waitMs), close }
-})
-
-const handOver = Effect.fnUntraced(function* (
-  parts: Parts,
-  waiting: Waiting,
-  local: LocalSettler
-): Effect.fn.Return<void, NotCommitted> {
-  const { claim, result } = waiting
-  const keeping = yield* Effect.forkIn(waiting.answerKept, parts.scope, { startImmediately: true })
-  const answerKept = Fiber.join(keeping)
-  // The pending write leaves for the broker before the settler's own work is done.
-  yield* Effect.yieldNow
-  const byJob = Effect.andThen(answerKept, requestByJob(parts, waiting))
-  const isBegun = yield* local.settle({
-    claim,
-    answerKept,
-    onSettled: (transaction) => Deferred.doneUnsafe(result, Effect.succeed({ _tag: "Settled", transaction })),
-    onEnd: (outcome) =>
-      outcome._tag === "Pending"
-        ? Effect.ignore(byJob, { log: "Warn" })
-        : Effect.asVoid(Deferred.succeed(result, outcome))
-  })
-  yield* isBegun ? answerKept : byJob
-})
-
-const requestByJob = Effect.fnUntraced(function* (
-  parts: Parts,
-  { claim, result, listening, mayBePending }: Waiting
-): Effect.fn.Return<void, NotCommitted> {
-  const { claims, mailbox, repeats, scope } = parts
-  const session = randomBytes(12).toString("base64url")
-  const receive = (data: Uint8Array) => {
-    const outcome = settlementOutcomeCodec.decode({ data, header: () => undefined })
-    if (Result.isFailure(outcome)) return
-    const isEnd = mayBePending === true || outcome.success._tag !== "Pending"
-    if (isEnd) Deferred.doneUnsafe(result, Effect.succeed(outcome.success))
-  }
-  yield* Scope.provide(mailbox.open(session, receive), listening)
-  const replyTo = { instance: mailbox.instance, session }
-  // The job may or may not exist: a claim that is SETTLING is requested again, in the end by the sweep.
-  yield* Effect.catch(claims.requestSettlement(claim, replyTo), () =>
-    Effect.andThen(
-      outcomeNow(parts, claim),
-      Effect.forkIn(repeats.withPermitsIfAvailable(1)(keepRequesting(claims, claim, replyTo)), scope)
-    )
-  )
-})
-
-const outcomeOf = Effect.fnUntraced(function* (
-  parts: Parts,
-  { claim, result }: Waiting,
-  waitMs: number
-): Effect.fn.Return<SettlementOutcome, NotCommitted> {
-  const { silenceMs } = parts
-  const soon = yield* Effect.timeoutOption(Deferred.await(result), Math.min(silenceMs, waitMs))
-  if (Option.isSome(soon)) return soon.value
-  const now = yield* outcomeNow(parts, claim)
-  if (now._tag !== "Pending" || waitMs <= silenceMs) return now
-  const outcome = yield* Effect.timeoutOption(Deferred.await(result), waitMs - silenceMs)
-  return Option.isSome(outcome) ? outcome.value : yield* outcomeNow(parts, claim)
-})
+/** Takes a settler's reports; those on the way are not the end, unless they may be. */
+const receiver = (result: Waiting["result"], mayBePending: boolean) => (data: Uint8Array) => {
+  const outcome = settlementOutcomeCodec.decode({ data, header: () => undefined })
+  if (Result.isFailure(outcome)) return
+  const isEnd = mayBePending || outcome.success._tag !== "Pending"
+  if (isEnd) Deferred.doneUnsafe(result, Effect.succeed(outcome.success))
+}
 
 const outcomeNow = Effect.fnUntraced(function* (
-  { claims }: Parts,
+  claims: Claims["Service"],
   claim: Claim
 ): Effect.fn.Return<SettlementOutcome, NotCommitted> {
   const found = Option.getOrUndefined(yield* claims.read(claim.key))

@@ -4,7 +4,7 @@
  * answered with 503, so that it can be sent again. Calls to free models never reach it.
  */
 import { createHash, hash } from "node:crypto"
-import { Context, Effect, Layer, Result } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { channelScheme, type PaymentNetwork, type PaymentRequirements } from "#payments/contract"
 import { Configuration } from "#configuration"
 import { inSpan } from "#runtime"
@@ -16,6 +16,7 @@ import {
   openChains,
   paymentIdentifier,
   type PaymentRefused,
+  type Quote,
   readPayment,
   requirementsFor,
   Settlements,
@@ -30,7 +31,7 @@ import { ClaimPayments } from "./claims/ClaimPayments.ts"
 import { CallNames, PaidAnswers, PaidJobs } from "./kept-calls.ts"
 import type { PaidCall } from "./paid-call.ts"
 import { PaidCalls } from "./PaidCalls.ts"
-import { type PaymentFigures, paymentFigures, refuse } from "./payment-figures.ts"
+import { paymentFigures, refuse } from "./payment-figures.ts"
 import type { OfferedPayment } from "./payment-method.ts"
 import { type PayableCall, quoteCall, refundQuote } from "./quote.ts"
 import { type PaymentRefusal, quoteWriter, unavailable } from "./replies.ts"
@@ -50,58 +51,9 @@ interface RefundCall {
   readonly payment: PayableCall["payment"]
 }
 
+/** Takes a payment by the method of its scheme. */
 type Take = (offered: OfferedPayment) => Effect.Effect<PaidCall, PaymentRefusal>
-
-interface Parts {
-  readonly settings: Pick<Configuration["Service"], "ModelGateway" | "Payments">
-  /** Takes a payment by the method of its scheme. */
-  readonly take: Readonly<Record<PaymentRequirements["scheme"], Take>>
-  readonly refundChannel: ChannelPayments["Service"]["refund"]
-  readonly figures: PaymentFigures
-  /** The address at which callers reach this gateway. */
-  readonly origin: () => string
-  readonly isOffered: (network: PaymentNetwork) => boolean
-  /** Counts the quotes, which name our settlers in turn; the paid call of a quote has no turn of its own. */
-  readonly nextTurn: (isUnpaid: boolean) => number
-  readonly writeQuote: ReturnType<typeof quoteWriter>
-}
-
-const quoteOf = ({ settings, isOffered, nextTurn, origin }: Parts, call: PayableCall, isUnpaid: boolean) =>
-  quoteCall(call, { payments: settings.Payments, origin: origin(), isOffered, turn: nextTurn(isUnpaid) })
-
-const pay = (parts: Parts, call: PayableCall): Effect.Effect<PaidCall, PaymentRefusal> =>
-  Effect.suspend(() => {
-    const isUnpaid = !bringsPayment(call.payment)
-    const quote = quoteOf(parts, call, isUnpaid)
-    if (quote === undefined) return Effect.fail(unavailable(call.shape, "No such chain is taken here just now", 60))
-    if (isUnpaid) {
-      parts.figures.counter.inc({ outcome: "quoted", code: "" })
-      return Effect.fail(parts.writeQuote(quote, call.shape))
-    }
-    const read = readPayment(call.payment)
-    if (Result.isFailure(read)) return refuse(parts.figures, { call, quote }, read.failure)
-    if (read.success === null) return Effect.fail(parts.writeQuote(quote, call.shape))
-    return payOffered(parts, { call, quote, payload: read.success })
-  })
-
-const payOffered = Effect.fnUntraced(function* (
-  parts: Parts,
-  given: Pick<OfferedPayment, "call" | "quote" | "payload">
-): Effect.fn.Return<PaidCall, PaymentRefusal> {
-  const offered = yield* readOffered(parts, given)
-  return yield* parts.take[offered.requirements.scheme](offered)
-}, inSpan("PaymentGate.pay"))
-
-const readOffered = Effect.fnUntraced(function* (
-  { figures }: Parts,
-  { call, quote, payload }: Pick<OfferedPayment, "call" | "quote" | "payload">
-): Effect.fn.Return<OfferedPayment, PaymentRefusal> {
-  const refused = (error: PaymentRefused) => refuse(figures, { call, quote }, error)
-  const offers = quote.offers.map((offer) => requirementsFor(offer, payload))
-  const requirements = yield* Effect.catch(Effect.fromResult(matchOffer(payload, offers)), refused)
-  const identifier = yield* Effect.catch(Effect.fromResult(paymentIdentifier(payload)), refused)
-  return { call, quote, payload, requirements, identifier, binding: bindingOf(call) }
-})
+type Schemes = Readonly<Record<PaymentRequirements["scheme"], Take>>
 
 // Hashing a short text in one go takes half the time; a long one is not copied for that.
 const hashedAtOnceMax = 16_384
@@ -114,51 +66,63 @@ const bindingOf = ({ method, path, body }: Pick<PayableCall, "method" | "path" |
     : hash("sha256", Buffer.concat([Buffer.from(head), body]), "hex")
 }
 
-const refund = Effect.fn("PaymentGate.refund")(function* (
-  parts: Parts,
-  { path, payment }: RefundCall
-): Effect.fn.Return<RefundedChannel | undefined, PaymentRefusal> {
-  const { settings, isOffered } = parts
-  const quote = refundQuote(path, { payments: settings.Payments, origin: parts.origin(), isOffered })
-  if (quote === undefined) return undefined
-  const prices = { inputMicroUsdPerMillionTokens: 0, outputMicroUsdPerMillionTokens: 0, flatMicroUsd: undefined }
-  const prompt = { textBytes: 0, images: 0 }
-  const call = { shape: "chat", kind: "whole", model: "", prices, prompt, count: 0 } as const
-  const refused = (error: PaymentRefused) => refuse(parts.figures, { call, quote }, error)
-  const payload = yield* Effect.catch(Effect.fromResult(readPayment(payment)), refused)
-  if (payload === null) return yield* Effect.fail(parts.writeQuote(quote, call.shape))
-  const offers = quote.offers.map(({ requirements }) => requirements)
-  const requirements = yield* Effect.catch(Effect.fromResult(matchOffer(payload, offers)), refused)
-  return yield* parts.refundChannel({ call, quote, payload, requirements })
-})
-
 const make = Effect.gen(function* () {
-  const settings = yield* Configuration
-  const { stopped } = yield* TokenWatch
-  const figures = yield* paymentFigures
-  for (const outcome of paymentOutcomes.values.outcome) figures.counter.inc({ outcome, code: "" }, 0)
+  const { ModelGateway, Payments: payments } = yield* Configuration
   const calls = yield* PaidCalls
   const byClaims = yield* ClaimPayments
   const byChannels = yield* ChannelPayments
   const byClaim: Take = (offered) => calls.pay(byClaims, offered)
+  const byChannel: Take = (offered) => calls.pay(byChannels, offered)
+  const take: Schemes = { exact: byClaim, upto: byClaim, [channelScheme]: byChannel }
+  const { stopped } = yield* TokenWatch
+  const originNow = yield* gatewayOrigin
+  const figures = yield* paymentFigures
+  for (const outcome of paymentOutcomes.values.outcome) figures.counter.inc({ outcome, code: "" }, 0)
+  const writeQuote = quoteWriter(bazaarTexts(ModelGateway.Bazaar))
+  const isOffered = ({ Network }: PaymentNetwork) => stopped(Network) === undefined
+  const terms = () => ({ payments, origin: originNow(), isOffered })
+  // Counts the quotes, which name our settlers in turn; the paid call of a quote has no turn of its own.
   let turn = 0
-  const parts: Parts = {
-    settings,
-    take: { exact: byClaim, upto: byClaim, [channelScheme]: (offered) => calls.pay(byChannels, offered) },
-    refundChannel: byChannels.refund,
-    figures,
-    origin: yield* gatewayOrigin,
-    isOffered: ({ Network }) => stopped(Network) === undefined,
-    // Bounded, so that it stays an integer.
-    nextTurn: (isUnpaid) => (turn = isUnpaid ? (turn + 1) % turnsMax : turn),
-    writeQuote: quoteWriter(bazaarTexts(settings.ModelGateway.Bazaar))
-  }
-  return PaymentGate.of({
-    pay: (call) => pay(parts, call),
-    refund: (call) => refund(parts, call)
+
+  const pay = (call: PayableCall): Effect.Effect<PaidCall, PaymentRefusal> =>
+    Effect.suspend(() => {
+      const isUnpaid = !bringsPayment(call.payment)
+      if (isUnpaid) turn = (turn + 1) % turnsMax
+      const quote = quoteCall(call, { ...terms(), turn })
+      if (quote === undefined) return Effect.fail(unavailable(call.shape, "No such chain is taken here just now", 60))
+      if (!isUnpaid) return payOffered(call, quote)
+      figures.counter.inc({ outcome: "quoted", code: "" })
+      return Effect.fail(writeQuote(quote, call.shape))
+    })
+
+  const payOffered = Effect.fnUntraced(function* (call: PayableCall, quote: Quote) {
+    const refused = (error: PaymentRefused) => refuse(figures, { call, quote }, error)
+    const payload = yield* Effect.catch(Effect.fromResult(readPayment(call.payment)), refused)
+    if (payload === null) return yield* Effect.fail(writeQuote(quote, call.shape))
+    const offers = quote.offers.map((offer) => requirementsFor(offer, payload))
+    const requirements = yield* Effect.catch(Effect.fromResult(matchOffer(payload, offers)), refused)
+    const identifier = yield* Effect.catch(Effect.fromResult(paymentIdentifier(payload)), refused)
+    const offered = { call, quote, payload, requirements, identifier, binding: bindingOf(call) }
+    return yield* take[requirements.scheme](offered)
+  }, inSpan("PaymentGate.pay"))
+
+  const refund = Effect.fn("PaymentGate.refund")(function* ({ path, payment }: RefundCall) {
+    const quote = refundQuote(path, terms())
+    if (quote === undefined) return undefined
+    const prices = { inputMicroUsdPerMillionTokens: 0, outputMicroUsdPerMillionTokens: 0, flatMicroUsd: undefined }
+    const prompt = { textBytes: 0, images: 0 }
+    const call = { shape: "chat", kind: "whole", model: "", prices, prompt, count: 0 } as const
+    const refused = (error: PaymentRefused) => refuse(figures, { call, quote }, error)
+    const payload = yield* Effect.catch(Effect.fromResult(readPayment(payment)), refused)
+    if (payload === null) return yield* Effect.fail(writeQuote(quote, call.shape))
+    const offers = quote.offers.map(({ requirements }) => requirements)
+    const requirements = yield* Effect.catch(Effect.fromResult(matchOffer(payload, offers)), refused)
+    return yield* byChannels.refund({ call, quote, payload, requirements })
   })
+  return PaymentGate.of({ pay, refund })
 })
 
+// Bounded, so that it stays an integer.
 const turnsMax = 1_000_000
 
 // Other payees, and callers that pay nothing, are still served.
