@@ -20,7 +20,7 @@ import {
   type SourceMessage,
   StreamReader
 } from "#bus"
-import { agentOfId, type CommandEntity } from "#pipeline/contract"
+import { agentOfId, type CommandEntity, type ProjectState } from "#pipeline/contract"
 import { Count } from "#base"
 import { Configuration } from "#configuration"
 import { Health, Metrics, supervise } from "#runtime"
@@ -31,7 +31,7 @@ import { readRecord } from "../History.ts"
 import { beatWhile, movement, stallMsDefault } from "../beat-while.ts"
 import { followUpsBehind } from "../metrics.ts"
 import { type FollowUp, followUpsOf, mayBeFollowed } from "./follow-ups-of.ts"
-import { type AgentRoster, agentRoster } from "../Routing.ts"
+import { agentRoster } from "../Routing.ts"
 import { Commands } from "../Commands.ts"
 import { type Configured, settingsFor } from "../Creation.ts"
 import { readWorkItems } from "../views.ts"
@@ -55,19 +55,62 @@ export class FollowUpCommands extends Context.Service<
     FollowUpCommands,
     Effect.gen(function* () {
       const configured = yield* Configuration
-      const parts: Parts = {
-        configured,
-        roster: agentRoster(configured.Agents),
-        commands: yield* Commands,
-        views: yield* Views
-      }
+      const roster = agentRoster(configured.Agents)
+      const commands = yield* Commands
+      const views = yield* Views
+
+      const run = <Entity extends CommandEntity>(
+        { entity, id, commandId }: Address<Entity>,
+        command: CommandOf<Entity>
+      ): Effect.Effect<void, CommandError> =>
+        commands.run(entity, { id, commandId }, command).pipe(
+          Effect.asVoid,
+          Effect.catchTags({
+            Refusal: ({ state, reason }) =>
+              Effect.logInfo("what followed from a record was refused").pipe(
+                Effect.annotateLogs({ entity, id, commandId, state, reason })
+              ),
+            EntityNotFound: () => Effect.void
+          })
+        )
+
+      /** Creates the item that fixes the findings of a deep audit, by its project's current settings. */
+      const remedy = Effect.fnUntraced(function* (followUp: Remedy, commandId: string) {
+        const { projectId, workItemId } = followUp.fact
+        const project = Option.map(yield* commands.read("project", projectId), ({ state }) => state)
+        yield* run({ entity: "workitem", id: workItemId, commandId }, remedyCommand(configured, followUp, project))
+      })
+
+      /** Wakes the items that wait for the agent, or for its quota. */
+      const wake = Effect.fnUntraced(function* ({ agentId, isQuota }: Wake, sequence: number, commandId: string) {
+        // Items that were parked before the agent came back are in the views by then.
+        yield* untilShown(views, sequence)
+        const { agentKind } = agentOfId(agentId)
+        const names = new Set(roster.namesFor(agentKind))
+        const states = isQuota ? ["WaitingForAgentResume", "WaitingForQuotaReset"] : ["WaitingForAgentResume"]
+        const waiting = readWorkItems(views.list({ entity: "workitem", states })).filter(
+          ({ summary: { agent, assignedAgent } }) =>
+            assignedAgent === null ? names.has(agent) : assignedAgent === agentKind
+        )
+        yield* Effect.forEach(
+          waiting,
+          ({ id, state }) =>
+            run({ entity: "workitem", id, commandId }, state === "WaitingForQuotaReset" ? retryForQuota : goOn),
+          { concurrency: wakesAtOnce, discard: true }
+        )
+      })
+
       return FollowUpCommands.of({
         carryOut: Effect.fn("FollowUpCommands.carryOut")(function* (
           followUps: ReadonlyArray<FollowUp>,
           sequence: number
         ) {
           for (const [index, followUp] of followUps.entries()) {
-            yield* carryOutOne(parts, followUp, { sequence, commandId: `${sequence}.${index + 1}` })
+            const commandId = `${sequence}.${index + 1}`
+            if (followUp._tag === "Remedy") yield* remedy(followUp, commandId)
+            else if (followUp._tag === "Wake") yield* wake(followUp, sequence, commandId)
+            // The command belongs to this entity; the compiler cannot see that of a union.
+            else yield* run({ ...followUp, commandId }, followUp.command as never)
           }
         })
       })
@@ -75,26 +118,8 @@ export class FollowUpCommands extends Context.Service<
   )
 }
 
-interface Parts {
-  readonly configured: Configured
-  readonly roster: AgentRoster
-  readonly commands: Commands["Service"]
-  readonly views: Views["Service"]
-}
-
-/** The record behind the follow-up, and the id of its command. */
-interface Cause {
-  readonly sequence: number
-  readonly commandId: string
-}
-
-const carryOutOne = (parts: Parts, followUp: FollowUp, cause: Cause): Effect.Effect<void, CommandError | BusError> => {
-  if (followUp._tag === "Remedy") return remedy(parts, followUp, cause)
-  if (followUp._tag === "Wake") return wake(parts, followUp, cause)
-  const { entity, id, command } = followUp
-  // The command belongs to this entity; the compiler cannot see that of a union.
-  return runCommand(parts, { entity, id, commandId: cause.commandId }, command as never)
-}
+type Remedy = Extract<FollowUp, { readonly _tag: "Remedy" }>
+type Wake = Extract<FollowUp, { readonly _tag: "Wake" }>
 
 interface Address<Entity extends CommandEntity> {
   readonly entity: Entity
@@ -102,78 +127,31 @@ interface Address<Entity extends CommandEntity> {
   readonly commandId: string
 }
 
-const runCommand = <Entity extends CommandEntity>(
-  { commands }: Parts,
-  { entity, id, commandId }: Address<Entity>,
-  command: CommandOf<Entity>
-) =>
-  commands.run(entity, { id, commandId }, command).pipe(
-    Effect.asVoid,
-    Effect.catchTags({
-      Refusal: ({ state, reason }) =>
-        Effect.logInfo("what followed from a record was refused").pipe(
-          Effect.annotateLogs({ entity, id, commandId, state, reason })
-        ),
-      EntityNotFound: () => Effect.void
-    })
-  )
+const goOn = { _tag: "AgentResumed" } as const
+const retryForQuota = { _tag: "AutoRetry", reason: "quota", triggeredBy: "targeted", attempt: null } as const
 
-/** Creates the item that fixes the findings of a deep audit, by its project's current settings. */
-const remedy = Effect.fnUntraced(function* (
-  parts: Parts,
-  { releaseId, fact, release }: Extract<FollowUp, { readonly _tag: "Remedy" }>,
-  { commandId }: Cause
-) {
-  const { commands, configured } = parts
-  const project = Option.map(yield* commands.read("project", fact.projectId), ({ state }) => state)
-  yield* runCommand(
-    parts,
-    { entity: "workitem", id: fact.workItemId, commandId },
-    {
-      _tag: "Create",
-      title: fact.title,
-      instructions: fact.instructions,
-      projectId: fact.projectId,
-      project: Option.match(project, {
-        onNone: () => release.project,
-        onSome: (known) => projectSnapshot(fact.projectId, known)
-      }),
-      agent: fact.agent,
-      baseBranch: fact.baseBranch,
-      externalId: null,
-      releaseId,
-      kind: "act",
-      originCheckWorkItemId: null,
-      priority: priorityDefault,
-      settings: settingsFor(configured, Option.getOrUndefined(project)),
-      workBranchPrefix: configured.Pipeline.WorkBranchPrefix
-    }
-  )
-})
-
-/** Wakes the items that wait for the agent, or for its quota. */
-const wake = Effect.fnUntraced(function* (
-  parts: Parts,
-  { agentId, isQuota }: Extract<FollowUp, { readonly _tag: "Wake" }>,
-  { sequence, commandId }: Cause
-) {
-  const { roster, views } = parts
-  // Items that were parked before the agent came back are in the views by then.
-  yield* untilShown(views, sequence)
-  const { agentKind } = agentOfId(agentId)
-  const names = new Set(roster.namesFor(agentKind))
-  const states = isQuota ? ["WaitingForAgentResume", "WaitingForQuotaReset"] : ["WaitingForAgentResume"]
-  const waiting = readWorkItems(views.list({ entity: "workitem", states })).filter(
-    ({ summary: { agent, assignedAgent } }) => (assignedAgent === null ? names.has(agent) : assignedAgent === agentKind)
-  )
-  const goOn = { _tag: "AgentResumed" } as const
-  const retry = { _tag: "AutoRetry", reason: "quota", triggeredBy: "targeted", attempt: null } as const
-  yield* Effect.forEach(
-    waiting,
-    ({ id, state }) =>
-      runCommand(parts, { entity: "workitem", id, commandId }, state === "WaitingForQuotaReset" ? retry : goOn),
-    { concurrency: wakesAtOnce, discard: true }
-  )
+const remedyCommand = (
+  configured: Configured,
+  { releaseId, fact, release }: Remedy,
+  project: Option.Option<ProjectState>
+): CommandOf<"workitem"> => ({
+  _tag: "Create",
+  title: fact.title,
+  instructions: fact.instructions,
+  projectId: fact.projectId,
+  project: Option.match(project, {
+    onNone: () => release.project,
+    onSome: (known) => projectSnapshot(fact.projectId, known)
+  }),
+  agent: fact.agent,
+  baseBranch: fact.baseBranch,
+  externalId: null,
+  releaseId,
+  kind: "act",
+  originCheckWorkItemId: null,
+  priority: priorityDefault,
+  settings: settingsFor(configured, Option.getOrUndefined(project)),
+  workBranchPrefix: configured.Pipeline.WorkBranchPrefix
 })
 
 const untilShown = (views: Views["Service"], sequence: number) =>

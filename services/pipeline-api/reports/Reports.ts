@@ -12,9 +12,9 @@ import { Envelope, eventSchemaVersion, isoTime, subjects } from "#base"
 import { Configuration } from "#configuration"
 import { type Redact, Redactor } from "#runtime"
 import { Commands, redactTexts } from "../Commands.ts"
-import { type AgentRoster, agentRoster, Routing } from "../Routing.ts"
+import { agentRoster, Routing } from "../Routing.ts"
 import { concernedItem } from "../views.ts"
-import { type CommandStep, type ReportMaterial, reportSteps, type PublishStep, usageStep } from "./report-steps.ts"
+import { type CommandStep, reportSteps, type PublishStep, usageStep } from "./report-steps.ts"
 
 type ReportOutcome = "decided" | "unchanged" | "refused" | "unknown" | "told" | "ignored" | "handed_back"
 
@@ -37,20 +37,55 @@ export class Reports extends Context.Service<
     Reports,
     Effect.gen(function* () {
       const configured = yield* Configuration
+      const roster = agentRoster(configured.Agents)
+      const commands = yield* Commands
+      const publisher = yield* Publisher
+      const routing = yield* Routing
+      const forecasts = yield* (yield* Kv).open("forecasts", QuotaForecast)
       const { redact } = yield* Redactor
-      const parts: Parts = {
-        configured,
-        roster: agentRoster(configured.Agents),
-        commands: yield* Commands,
-        publisher: yield* Publisher,
-        routing: yield* Routing,
-        forecasts: yield* (yield* Kv).open("forecasts", QuotaForecast),
-        redact,
-        epoch: randomUUID()
-      }
+      // This run of the role.
+      const epoch = randomUUID()
+
+      /** The agent that takes over from one that is out of quota. */
+      const fallbackFor = Effect.fnUntraced(function* (report: Report, item: WorkItemState | undefined) {
+        if (report.kind !== "quota-hit" || report.toAgent !== null || item === undefined) return null
+        if (item.dispatch === null || item.dispatch.dispatchId !== report.dispatchId) return null
+        const agent = yield* routing.substitute(item.agent, item.dispatch.agent, item.dispatch.phase)
+        return agent === undefined ? null : { agent, model: roster.preferredModel(agent) }
+      })
+
+      const run = ({ entity, id, command }: CommandStep, commandId: string) =>
+        // The step's command belongs to this entity; the compiler cannot see that of a union.
+        Effect.map(commands.run(entity, { id, commandId }, command as never), ({ was }): ReportOutcome =>
+          was === "decided" ? "decided" : "unchanged"
+        )
+
+      const carryOutSteps = Effect.fnUntraced(function* (report: Report, storedAtMs: number) {
+        if (report.kind === "quota-forecast") yield* keepForecast(forecasts, report)
+        const state = yield* itemOf(commands, report)
+        const item: ConcernedItem | null =
+          state === undefined || !("workItemId" in report) ? null : concernedItem(report.workItemId ?? "", state)
+        const chance = { jitter: yield* Random.next, freshWorkItemId: randomUUID() }
+        const fallback = yield* fallbackFor(report, state)
+        const known = { configured, roster, item, dispatch: state?.dispatch ?? null, fallback }
+        let outcome: ReportOutcome = "ignored"
+        for (const step of reportSteps(report, { atMs: Math.floor(storedAtMs), ...chance, epoch, ...known })) {
+          const done =
+            step._tag === "Tell"
+              ? Effect.as(publisher.publish(...eventOf(step, { report, storedAtMs, redact })), "told" as const)
+              : run(step, report.reportId)
+          outcome = yield* Effect.catch(done, settled)
+        }
+        const usage = usageStep(report, chance)
+        if (outcome === "refused" && usage !== undefined) {
+          yield* Effect.catch(run(usage, `${report.reportId}.usage`), settled)
+        }
+        return outcome
+      })
+
       return Reports.of({
         carryOut: (report, storedAtMs) =>
-          carryOutSteps(parts, report, storedAtMs).pipe(
+          carryOutSteps(report, storedAtMs).pipe(
             Effect.catch((error) =>
               Effect.as(Effect.logWarning("a report is handed back", error), "handed_back" as const)
             ),
@@ -61,83 +96,21 @@ export class Reports extends Context.Service<
   )
 }
 
-interface Parts {
-  readonly configured: ReportMaterial["configured"]
-  readonly roster: AgentRoster
-  readonly commands: Commands["Service"]
-  readonly publisher: Publisher["Service"]
-  readonly routing: Routing["Service"]
-  readonly forecasts: KvBucket<QuotaForecast>
-  readonly redact: Redact
-  /** This run of the role. */
-  readonly epoch: string
-}
-
-const carryOutSteps = Effect.fnUntraced(function* (parts: Parts, report: Report, storedAtMs: number) {
-  const { configured, epoch, forecasts, roster } = parts
-  if (report.kind === "quota-forecast") yield* keepForecast(forecasts, report)
-  const state = yield* itemOf(parts, report)
-  const item: ConcernedItem | null =
-    state === undefined || !("workItemId" in report) ? null : concernedItem(report.workItemId ?? "", state)
-  const chance = { jitter: yield* Random.next, freshWorkItemId: randomUUID() }
-  const steps = reportSteps(report, {
-    atMs: Math.floor(storedAtMs),
-    ...chance,
-    epoch,
-    configured,
-    roster,
-    item,
-    dispatch: state?.dispatch ?? null,
-    fallback: yield* fallbackFor(parts, report, state)
-  })
-  let outcome: ReportOutcome = "ignored"
-  for (const step of steps) {
-    outcome = yield* Effect.catch(
-      step._tag === "Tell" ? publish(parts, step, { report, storedAtMs }) : run(parts, step, report.reportId),
-      settled
-    )
-  }
-  const usage = usageStep(report, chance)
-  if (outcome === "refused" && usage !== undefined) {
-    yield* Effect.catch(run(parts, usage, `${report.reportId}.usage`), settled)
-  }
-  return outcome
-})
-
 /** The report's item, if its steps depend on it. */
-const itemOf = Effect.fnUntraced(function* ({ commands }: Parts, report: Report) {
+const itemOf = Effect.fnUntraced(function* (commands: Commands["Service"], report: Report) {
   if (!lookedUp.has(report.kind) || !("workItemId" in report) || report.workItemId === null) return undefined
   const held = yield* commands.read("workitem", report.workItemId)
   return Option.getOrUndefined(Option.map(held, ({ state }) => state))
 })
 
-/** The agent that takes over from one that is out of quota. */
-const fallbackFor = Effect.fnUntraced(function* (
-  { roster, routing }: Parts,
-  report: Report,
-  item: WorkItemState | undefined
-) {
-  if (report.kind !== "quota-hit" || report.toAgent !== null || item === undefined) return null
-  if (item.dispatch === null || item.dispatch.dispatchId !== report.dispatchId) return null
-  const agent = yield* routing.substitute(item.agent, item.dispatch.agent, item.dispatch.phase)
-  return agent === undefined ? null : { agent, model: roster.preferredModel(agent) }
-})
+interface PublishedReport {
+  readonly report: Report
+  readonly storedAtMs: number
+  readonly redact: Redact
+}
 
-const run = (
-  { commands }: Parts,
-  { entity, id, command }: CommandStep,
-  commandId: string
-): Effect.Effect<ReportOutcome, CommandError> =>
-  // The step's command belongs to this entity; the compiler cannot see that of a union.
-  Effect.map(commands.run(entity, { id, commandId }, command as never), ({ was }) =>
-    was === "decided" ? "decided" : "unchanged"
-  )
-
-const publish = Effect.fnUntraced(function* (
-  { publisher, redact }: Parts,
-  { event, details }: PublishStep,
-  { report, storedAtMs }: { readonly report: Report; readonly storedAtMs: number }
-) {
+/** The step's event, as it is published. */
+const eventOf = ({ event, details }: PublishStep, { report, storedAtMs, redact }: PublishedReport) => {
   const envelope: Envelope = {
     eventSchemaVersion,
     event,
@@ -149,9 +122,8 @@ const publish = Effect.fnUntraced(function* (
   // A publisher that knows less than the report itself cannot use the id first, and so have the event dropped as a
   // copy.
   const messageId = `report.${report.reportId}.${hash("sha256", JSON.stringify(report))}`
-  yield* publisher.publish(subjects.event(event), envelopes, envelope, { messageId })
-  return "told" as const
-})
+  return [subjects.event(event), envelopes, envelope, { messageId }] as const
+}
 
 /** A refusal ends the report and is logged; a transient failure does not end it. */
 const settled = (error: CommandError | BusError): Effect.Effect<ReportOutcome, CommandError> => {
