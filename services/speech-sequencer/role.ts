@@ -14,8 +14,8 @@ import { jsonCodec, Mailbox, Requests } from "#bus"
 import { SessionAnswer, SessionRequest } from "#speech/contract"
 import { subjects } from "#base"
 import { Configuration } from "#configuration"
-import { type CounterOf, Drain, type GaugeHandle, Health, loopLateness, Metrics } from "#runtime"
-import { admit, type AdmissionLimits, type Listener, type Listeners, listeners, soundMsOf } from "#speech"
+import { Drain, Health, loopLateness, Metrics } from "#runtime"
+import { admit, type Listener, listeners, soundMsOf } from "#speech"
 import { sessionsActive, sessionsEnded, sessionsRefused } from "./metrics.ts"
 import { readScript, type Script } from "./playout.ts"
 import { runSession } from "./session.ts"
@@ -45,26 +45,13 @@ export const speechSequencer = Layer.effectDiscard(
 )
 
 /** The sessions of this process, and the admission that decides whether another one can begin. */
-interface Sequencer {
-  readonly instance: string
-  readonly sessions: FiberSet.FiberSet
-  readonly sessionsMax: number
-  readonly limits: AdmissionLimits
-  readonly listening: Listeners
-  readonly lateMs: () => number
-  readonly nowMs: () => number
-  readonly active: GaugeHandle<never>
-  readonly ended: CounterOf<typeof sessionsEnded>
-  readonly refused: CounterOf<typeof sessionsRefused>
-  count: number
-  isDraining: boolean
-}
+interface Sequencer extends Effect.Success<typeof sequencerOf> {}
 
 const sequencerOf = Effect.gen(function* () {
   const { SpeechSequencer } = yield* Configuration
   const metrics = yield* Metrics
   const clock = yield* Clock.Clock
-  const sequencer: Sequencer = {
+  return {
     instance: (yield* Mailbox).instance,
     sessions: yield* FiberSet.make(),
     sessionsMax: SpeechSequencer.SessionsMax,
@@ -79,7 +66,6 @@ const sequencerOf = Effect.gen(function* () {
     count: 0,
     isDraining: false
   }
-  return sequencer
 })
 
 /** Answers at once: accepted with the sentences of its input, refused with their faults, or busy. */

@@ -9,7 +9,7 @@
 import { Clock, Context, Effect, Layer, Random, Schedule } from "effect"
 import { ack, type AckDecision, type BusError, isLostRace, isTooLarge, nak, Publisher, scheduleHeaders } from "#bus"
 import { isoTime, subjects } from "#base"
-import { type EgressError, type EgressResponse, type EgressClient, UntrustedHttp } from "#egress"
+import { type EgressError, type EgressResponse, UntrustedHttp } from "#egress"
 import { Configuration } from "#configuration"
 import { Secrets } from "#runtime"
 import { AbandonedDeliveries, removed } from "./abandoned.ts"
@@ -59,18 +59,7 @@ export class DeliveryAttempts extends Context.Service<
   static readonly layer = Layer.effect(
     DeliveryAttempts,
     Effect.gen(function* () {
-      const { redact } = yield* Secrets
-      const deps: Dependencies = {
-        receivers: yield* openReceivers,
-        publisher: yield* Publisher,
-        abandoned: yield* AbandonedDeliveries,
-        log: yield* AttemptLog,
-        states: yield* EndpointStates,
-        metrics: yield* DeliveryMetrics,
-        redact,
-        clock: yield* Clock.Clock,
-        randomness: yield* Random.Random
-      }
+      const deps = yield* dependencies
       return DeliveryAttempts.of({
         attempt: (endpoint, due, leaving) => attempt(deps, { endpoint, due, leaving }),
         conclude: (endpoint, due, sent) => conclude(deps, { endpoint, due, sent }),
@@ -81,17 +70,22 @@ export class DeliveryAttempts extends Context.Service<
   )
 }
 
-interface Dependencies {
-  readonly receivers: EgressClient
-  readonly publisher: Publisher["Service"]
-  readonly abandoned: AbandonedDeliveries["Service"]
-  readonly log: AttemptLog["Service"]
-  readonly states: EndpointStates["Service"]
-  readonly metrics: DeliveryMetrics["Service"]
-  readonly redact: (text: string) => string
-  readonly clock: Clock.Clock
-  readonly randomness: (typeof Random.Random)["Service"]
-}
+/** Handed on, not looked up: every delivery takes this path. */
+interface Dependencies extends Effect.Success<typeof dependencies> {}
+
+const dependencies = Effect.gen(function* () {
+  return {
+    receivers: yield* openReceivers,
+    publisher: yield* Publisher,
+    abandoned: yield* AbandonedDeliveries,
+    log: yield* AttemptLog,
+    states: yield* EndpointStates,
+    metrics: yield* DeliveryMetrics,
+    redact: (yield* Secrets).redact,
+    clock: yield* Clock.Clock,
+    randomness: yield* Random.Random
+  }
+})
 
 /** The moment before the bytes leave for the receiver. */
 export interface Leaving {

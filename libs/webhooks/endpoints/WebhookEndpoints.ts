@@ -4,10 +4,9 @@
  * they are read-only, and win by name.
  */
 import { Clock, Context, Effect, Layer, Option, Result, Stream } from "effect"
-import { type BusError, kept, type KvBucket, type KvEntry, type Records, records, replaced, StreamReader } from "#bus"
+import { type BusError, kept, type KvEntry, records, replaced, StreamReader } from "#bus"
 import {
   type Act,
-  type DispatcherPresence,
   endpointIdOf,
   type EndpointRecord,
   type EndpointSettings,
@@ -39,7 +38,7 @@ import {
   TooManyEndpoints
 } from "./errors.ts"
 import { type SecretSeal, secretSeal } from "./seal.ts"
-import { awaitActedOn, type EndpointStore, openEndpointStore, openPresences } from "./store.ts"
+import { awaitActedOn, openEndpointStore, openPresences } from "./store.ts"
 
 /**
  * The public view of an endpoint: no secret, and only the names of the receiver's own headers and of its URL's query
@@ -133,13 +132,7 @@ export class WebhookEndpoints extends Context.Service<
     )
 }
 
-interface Dependencies {
-  readonly store: EndpointStore
-  readonly endpoints: Records<EndpointRecord>
-  readonly seal: SecretSeal
-  readonly presences: KvBucket<DispatcherPresence>
-  readonly reader: StreamReader["Service"]
-}
+interface Dependencies extends Effect.Success<ReturnType<typeof openDependencies>> {}
 
 type SealSettings = Pick<WebhookDelivery, "SecretsKeyEnvVar">
 
@@ -156,16 +149,13 @@ export const configuredSeal = Effect.fnUntraced(function* ({ SecretsKeyEnvVar }:
 
 const openDependencies = Effect.fnUntraced(function* (settings: SealSettings) {
   const store = yield* openEndpointStore
-  const presences = yield* openPresences
-  const endpoints = records(store.bucket)
-  const deps: Dependencies = {
+  return {
     store,
-    endpoints,
+    endpoints: records(store.bucket),
     seal: yield* configuredSeal(settings),
-    presences,
+    presences: yield* openPresences,
     reader: yield* StreamReader
   }
-  return deps
 })
 
 const guardOf = ({ revision }: Request) => ({ revision })

@@ -16,7 +16,7 @@ import {
 } from "#speech/contract"
 import { subjects } from "#base"
 import { Configuration } from "#configuration"
-import { type CounterOf, type GaugeHandle, Metrics } from "#runtime"
+import { Metrics } from "#runtime"
 import { InputRefused, SpeechBusy, SpeechFailed } from "../refusals.ts"
 import { streamsActive, takeovers } from "../metrics.ts"
 import {
@@ -61,22 +61,14 @@ const mailCodec = frameCodec(SequencerMail)
 const frameIn = frameCodec(SessionFrameHead)
 const noPcm = new Int16Array(0)
 
-/** State shared by all sessions of this process. */
-interface Shared {
-  readonly requests: Requests["Service"]
-  readonly mailbox: Mailbox["Service"]
-  readonly nowMs: () => number
-  readonly windowBytes: number
-  readonly activeGauge: GaugeHandle<never>
-  readonly takeovers: CounterOf<typeof takeovers>
-  active: number
-}
+/** Shared by all sessions of this process. */
+interface Shared extends Effect.Success<typeof sharedOf> {}
 
 const sharedOf = Effect.gen(function* () {
   const { SpeechApi } = yield* Configuration
   const clock = yield* Clock.Clock
   const metrics = yield* Metrics
-  const shared: Shared = {
+  return {
     requests: yield* Requests,
     mailbox: yield* Mailbox,
     nowMs: () => clock.currentTimeMillisUnsafe(),
@@ -85,7 +77,6 @@ const sharedOf = Effect.gen(function* () {
     takeovers: metrics.counter(takeovers),
     active: 0
   }
-  return shared
 })
 
 export class SpeechSessions extends Context.Service<
