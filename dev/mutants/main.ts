@@ -11,8 +11,9 @@ import { type Entrances, importGraph } from "./import-graph.ts"
 import { type Mutant, mutatedText } from "./mutant.ts"
 import { mutantsOf } from "./operators.ts"
 import { kill, processesBelow } from "./processes.ts"
-import { lastLine, lineOf, scoreOf } from "./report.ts"
+import { lastLine, lineOf, scoreOf, survivorLine } from "./report.ts"
 import { shuffled } from "./sample.ts"
+import { unaskedOf } from "./test-choice.ts"
 import { storesFolder, testRunner } from "./test-run.ts"
 import { tryMutants } from "./trial.ts"
 
@@ -111,8 +112,8 @@ const main = async () => {
     textOf,
     projects,
     testsMax: (project) => (values.tests === undefined ? testsByDefault(project) : whole("tests", values.tests)),
-    onTried: ({ mutant, verdict, tests }) => {
-      if (verdict === "survived") print(`${lineOf(mutant)}${tests === 0 ? "  (no test imports it)" : ""}`)
+    onTried: (tried) => {
+      if (tried.verdict === "survived") print(survivorLine(tried, unaskedOf(graph, tried.mutant.file, projects)))
     },
     onUnfit: (test, reason) => print(`${test} is left out, it fails without a mutant: ${reason}`)
   })

@@ -81,7 +81,7 @@ const isUnboundEffect = (node: Node | undefined, text: string): node is Node => 
 }
 /** Words for who reads a log, a trace or a page. */
 const isWords = (code: string) =>
-  /^(?:Effect\.(?:log|with(?:Span|LogSpan))|[A-Z]\w*\.(?:annotate|with(?:Description|ShortDescription|Metavar|Examples)))/u.test(
+  /^(?:Effect\.(?:log|with(?:Span|LogSpan))|describe\(|[A-Z]\w*\.(?:annotate|with(?:Description|ShortDescription|Metavar|Examples)))/u.test(
     code
   )
 

@@ -8,6 +8,12 @@ const cut = (code: string) => (code.length > shownMax ? `${code.slice(0, shownMa
 export const lineOf = ({ file, line, operator, before, after }: Mutant) =>
   `${file}:${line} ${operator}: ${cut(before)}  →  ${cut(after)}`
 
+/** `unasked`: the tests that use the file and were not asked. */
+export const survivorLine = ({ mutant, tests }: Pick<Tried, "mutant" | "tests">, unasked: number) => {
+  if (unasked > 0) return `${lineOf(mutant)}  (${unasked} slower tests were not asked)`
+  return `${lineOf(mutant)}${tests === 0 ? "  (no test imports it)" : ""}`
+}
+
 export interface Run {
   readonly room: string
   readonly tried: ReadonlyArray<Tried>

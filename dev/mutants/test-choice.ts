@@ -49,3 +49,10 @@ export const testsOf = (graph: ImportGraph, file: string, { projects, testsMax, 
     return sorted.slice(0, testsMax(project))
   })
 }
+
+/** How many tests of other projects use the file itself: a mutant that survives those asked may be noticed by them. */
+export const unaskedOf = (graph: ImportGraph, file: string, projects: ReadonlyArray<string>): number =>
+  [...graph.usersOf(file)].filter(([path, steps]) => {
+    const project = projectOf(path)
+    return steps === 1 && project !== undefined && !projects.includes(project)
+  }).length

@@ -142,10 +142,8 @@ const table: Readonly<Record<ClaimMove["_tag"], Row>> = {
 }
 
 /** Whether a call that ends without its payment had been started at a provider and is unpaid because of its payer. */
-export const isPayersDoing = (move: ClaimMove): boolean => {
-  if (move._tag === "Uncollected") return true
-  return (move._tag === "Withheld" || move._tag === "Release") && move.isPayersDoing === true
-}
+export const isPayersDoing = (move: ClaimMove): boolean =>
+  (move._tag === "Withheld" || move._tag === "Release") && move.isPayersDoing === true
 
 export const placeAfter = ({ _tag }: ClaimMove) => table[_tag].place
 export const isAsRead = ({ _tag }: ClaimMove) => table[_tag].isAsRead === true

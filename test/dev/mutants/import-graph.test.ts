@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { importGraph } from "../../../dev/mutants/import-graph.ts"
-import { projectOf, testsOf } from "../../../dev/mutants/test-choice.ts"
+import { projectOf, testsOf, unaskedOf } from "../../../dev/mutants/test-choice.ts"
 
 const files = new Map([
   ["libs/bus/index.ts", 'export { one } from "./one.ts"\nexport * from "./two.ts"'],
@@ -51,6 +51,16 @@ describe("the tests of a file", () => {
       found.map(({ path }) => path),
       ["test/b.test.ts", "test/c.test.ts"]
     )
+  })
+
+  it("that were not asked are those of other projects that use the file itself", () => {
+    const names = ["a.test.ts", "a.integration.test.ts", "b.fleet.test.ts", "c.thorough.test.ts"]
+    const files = names.map((name) => [`test/${name}`, 'import { a } from "../libs/a.ts"'] as const)
+    const far = ["test/far.integration.test.ts", 'import { b } from "../libs/b.ts"'] as const
+    const b = ["libs/b.ts", 'import { a } from "./a.ts"\nexport const b = a'] as const
+    const graph = importGraph(new Map([["libs/a.ts", "export const a = 1"], b, far, ...files]), {})
+    assert.strictEqual(unaskedOf(graph, "libs/a.ts", ["unit"]), 2)
+    assert.strictEqual(unaskedOf(graph, "libs/a.ts", ["unit", "thorough", "processes"]), 0)
   })
 
   it("are of the projects whose tests run in one process", () => {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { importGraph } from "../../../dev/mutants/import-graph.ts"
 import { mutantsOf } from "../../../dev/mutants/operators.ts"
-import { lastLine, lineOf, scoreOf } from "../../../dev/mutants/report.ts"
+import { lastLine, lineOf, scoreOf, survivorLine } from "../../../dev/mutants/report.ts"
 import type { Attempt, Outcome } from "../../../dev/mutants/test-run.ts"
 import { type Tried, tryMutants } from "../../../dev/mutants/trial.ts"
 
@@ -93,6 +93,17 @@ describe("the report", () => {
   it("shows a survivor by its place, and by the code before and after", () => {
     const shown = second === undefined ? "" : lineOf(second)
     assert.strictEqual(shown, `libs/a.ts:1 number: ${code}  →  ${code.replace("7", "8")}`)
+  })
+
+  it("says of a survivor which tests could still notice it", () => {
+    const [mutant] = mutants
+    if (mutant === undefined) return assert.fail("there is no mutant")
+    const suffix = (tests: number, unasked: number) =>
+      survivorLine({ mutant, tests }, unasked).slice(lineOf(mutant).length)
+    assert.deepStrictEqual(
+      [suffix(3, 0), suffix(0, 0), suffix(3, 2), suffix(0, 2)],
+      ["", "  (no test imports it)", "  (2 slower tests were not asked)", "  (2 slower tests were not asked)"]
+    )
   })
 
   it("ends with the score", () => {

@@ -135,6 +135,14 @@ describe("a call that begins before its work is stored", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.effect("may begin where the channel holds the last call's answer, which its payer has by then", () =>
+    Effect.gen(function* () {
+      const { one } = yield* gateway
+      for (const command of [begin(1_000), chargeWithAnswer(700)]) yield* one.run(name, command)
+      assert.isTrue(yield* one.beginOptimistically(name, begin(1_700, { ticket: "t2" })))
+    }).pipe(Effect.scoped)
+  )
+
   it.effect("is stored with its charge, by one write", () =>
     Effect.gen(function* () {
       const { one, calls } = yield* gateway

@@ -444,3 +444,39 @@ it("the receipt of a charge names the ceiling of a call that cost less", () => {
   assert.deepInclude(receiptOf(700), { amount: "700", ceiling: "1000", channel: "0xc1", transaction: null })
   assert.notProperty(receiptOf(1_000), "ceiling")
 })
+
+describe("a call that is served", () => {
+  it("is noted once", () => {
+    const channel = after(begin(1_000), serve())
+    assert.deepStrictEqual(channel.tries(serve()).facts, [])
+  })
+
+  it("and charged is not released any more; one that was released stays so", () => {
+    assert.isNotNull(after(begin(1_000), charge(700)).tries(release()).refused)
+    const released = after(begin(1_000), release())
+    assert.deepStrictEqual([released.tries(release()).refused, released.tries(release()).facts], [null, []])
+  })
+
+  it("is charged no more than its voucher leaves, when money was claimed without us meanwhile", () => {
+    const channel = after(begin(1_000), serve("t1", 900), mirror({ totalClaimed: "400", block: 2 }))
+    channel.passes(leaseMs + 1)
+    assert.isNull(channel.tries(lapse).refused)
+    assert.strictEqual(channel.state().charged, "1000")
+  })
+
+  it("has its provider's cost on its receipt", () => {
+    const priced = ChannelCommand.Charge({ ticket: "t1", amount: "700", providerCost: "300" })
+    const state = after(begin(1_000), priced).state()
+    const [owed] = owedOf(state)
+    assert.deepInclude(owed && chargeReceipt(state, "0xc1", owed), { providerCost: "300" })
+    const [plain] = owedOf(after(begin(1_000), charge(700)).state())
+    assert.notProperty(plain, "providerCost")
+  })
+})
+
+it("calls of which nothing is left abandoned are waited for by none", () => {
+  const terms = { newPayerMax: 0n, payerMax: 0n }
+  const wait = (amount: string) =>
+    leftForgottenMs({ charged: "0", left: { amount, atMs: 0 } }, { amount: "1" }, terms, 0)
+  assert.deepStrictEqual([wait("0"), wait("1") > 0], [0, true])
+})

@@ -33,7 +33,7 @@ const message = (sequence: number): SourceMessage => ({
   header: () => undefined
 })
 
-const reading = (reader: object, limit = 50) => {
+const reading = (reader: object, limit = 50, from?: number) => {
   const bucket = { get: () => Effect.succeedNone }
   const services = Layer.mergeAll(
     Layer.succeed(StreamReader, reader as never),
@@ -41,7 +41,7 @@ const reading = (reader: object, limit = 50) => {
   )
   return Effect.gen(function* () {
     const reader = yield* ClaimReader
-    const { claims, next } = yield* reader.list({}, { from: undefined, limit })
+    const { claims, next } = yield* reader.list({}, { from, limit })
     return [claims.map(({ key }) => key), next]
   }).pipe(Effect.provide(ClaimReader.layer.pipe(Layer.provide(services))))
 }
@@ -57,10 +57,10 @@ const listing = (left: number | undefined) =>
 /** A bucket of so many records, all there at once. */
 const bucketOf = (count: number, subject?: string) => ({
   bounds: () => Effect.succeed({ firstSequence: 1, lastSequence: count, messages: count }),
-  follow: () =>
+  follow: (_: string, from: number) =>
     count === 0
       ? Stream.never
-      : Stream.map(Stream.range(1, count), (sequence) => ({ ...message(sequence), ...(subject && { subject }) })),
+      : Stream.map(Stream.range(from, count), (sequence) => ({ ...message(sequence), ...(subject && { subject }) })),
   next: (_: string, sequence: number) => Effect.succeedSome(message(sequence))
 })
 
@@ -92,6 +92,8 @@ describe("a list of claims", () => {
       const keys = (count: number) => Array.from({ length: count }, () => claimKey)
       assert.deepStrictEqual(yield* reading(bucketOf(3), 3), [keys(3), undefined])
       assert.deepStrictEqual(yield* reading(bucketOf(4), 3), [keys(3), 4])
+      assert.deepStrictEqual(yield* reading(bucketOf(4), 3, 4), [keys(1), undefined])
+      assert.deepStrictEqual(yield* reading(bucketOf(1)), [keys(1), undefined])
     })
   )
 

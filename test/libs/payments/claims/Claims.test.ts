@@ -143,6 +143,32 @@ describe("a call that is lost", () => {
   })
 })
 
+describe("a claim that is released as it was read", () => {
+  it.effect("gives its place back", () => {
+    const { layer, places, stateOf } = claimsInMemory()
+    return Effect.gen(function* () {
+      const claims = yield* Claims
+      const claim = yield* claims.claim(checkedPayment("one"), testCall())
+      yield* claims.moveAsRead(claim, ClaimMove.Release({ reason: "lease ended" }))
+      assert.deepStrictEqual([places(), stateOf(claim.key)], [[], "RELEASED"])
+    }).pipe(Effect.provide(layer))
+  })
+})
+
+it.effect("an amount is counted in dollars by the decimals of its network's token", () => {
+  const decimals = new Map([[testRequirements.network, 8]])
+  return Effect.gen(function* () {
+    const claims = yield* Claims
+    const { record } = yield* claims.claim(checkedPayment("one"), testCall())
+    const payer = { network: record.network, payer: record.payer, denied: null }
+    const place = { claimKey: checkedPayment("one").claimKey, ticket: "t", amount: "100" }
+    const [here, elsewhere] = [payer, { ...payer, network: "eip155:1" }].map((one) =>
+      claims.unpaidOf({ ...one, places: [place] })
+    )
+    assert.deepStrictEqual([here?.all, elsewhere?.all], [1, 100])
+  }).pipe(Effect.provide(claimsInMemory(recorder(), { ...optionsFor(8), decimals }).layer))
+})
+
 describe("a claim that has moved since it was read", () => {
   it.effect("keeps its place when it is released as read", () => {
     const { layer, places, stateOf } = claimsInMemory()

@@ -4,7 +4,12 @@ import { TestClock } from "effect/testing"
 import { BusUnavailable, Mailbox } from "#bus"
 import { type Claim, ClaimMove, Claims, LocalSettlers } from "#payments"
 import type { SettlementOutcome } from "#payments/contract"
-import { keepRequesting, type LocalSettler, Settlements } from "../../../../libs/payments/claims/Settlements.ts"
+import {
+  keepRequesting,
+  type LocalSettler,
+  outcomeOfClaim,
+  Settlements
+} from "../../../../libs/payments/claims/Settlements.ts"
 import { settlementOutcomeCodec } from "../../../../libs/payments/claims/ClaimStore.ts"
 import { checkedPayment, testCall } from "../../../support/payments.ts"
 import { claimsInMemory } from "./claims-in-memory.ts"
@@ -183,6 +188,17 @@ describe("a settlement by a job", () => {
     }
   )
 })
+
+it.effect("a settlement whose payment is lost ends with why it is", () =>
+  Effect.gen(function* () {
+    const claim = yield* claimFor("one")
+    const refused = (reason: string | null) =>
+      outcomeOfClaim({ ...claim, record: { ...claim.record, state: "UNCOLLECTED", reason } })
+    const answer = { _tag: "Refused", code: "PAYMENT_INVALID" }
+    assert.deepStrictEqual<unknown>(refused("expired"), { ...answer, reason: "expired" })
+    assert.deepStrictEqual<unknown>(refused(null), { ...answer, reason: "transaction_failed" })
+  }).pipe(Effect.provide(claimsInMemory().layer))
+)
 
 describe("a settlement whose job cannot be stored", () => {
   it.effect("is committed at once, and asked for again until it is stored, for 256 calls at a time", () => {

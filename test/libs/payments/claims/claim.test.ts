@@ -79,6 +79,7 @@ describe("the sweep's decision", () => {
   it("ends a lease to the millisecond", () => {
     assert.isUndefined(dueMove(live("CLAIMED"), 114_999, times))
     assert.strictEqual(dueMove(live("CLAIMED"), 115_000, times), "Release")
+    assert.isUndefined(dueMove(live("SERVING"), 114_999, times))
     assert.strictEqual(dueMove(live("SERVING"), 115_000, times), "Settle")
     assert.isUndefined(dueMove(live("SETTLED"), 10 ** 9, times))
   })

@@ -3,7 +3,7 @@ import { Effect, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Leases, StreamReader } from "#bus"
 import { Metrics } from "#runtime"
-import { liveClaims, sweepClaims } from "../../../../libs/payments/claims/sweep.ts"
+import { liveClaims, sweepClaim, sweepClaims } from "../../../../libs/payments/claims/sweep.ts"
 import { claimsInMemory } from "./claims-in-memory.ts"
 
 const utf8 = new TextEncoder()
@@ -122,6 +122,29 @@ describe("a sweeper's view of the bucket", () => {
     came.data.fill(0)
     assert.strictEqual(live.claims()[0]?.[1].state, "CLAIMED")
   })
+})
+
+describe("a claim whose holder is gone", () => {
+  const swept = Effect.fnUntraced(function* (due: "Release" | "Settle" | "AskAgain", revision = 1) {
+    const done: Array<string> = []
+    const found = { key: "claim.a", revision: 1, record: {} as never }
+    const claims = {
+      read: () => Effect.succeedSome(found),
+      moveAsRead: (_: unknown, { _tag }: { readonly _tag: string }) => Effect.sync(() => (done.push(_tag), found)),
+      requestSettlement: () => Effect.sync(() => void done.push("a job"))
+    }
+    yield* sweepClaim(claims as never, { key: "claim.a", revision, due })
+    return done
+  })
+
+  it.effect("is released, or is settled by a job, as long as it has not moved", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual(yield* swept("Release"), ["Release"])
+      assert.deepStrictEqual(yield* swept("Settle"), ["Settle", "a job"])
+      assert.deepStrictEqual(yield* swept("AskAgain"), ["AskAgain", "a job"])
+      assert.deepStrictEqual(yield* swept("Settle", 2), [])
+    })
+  )
 })
 
 describe("a sweeper", () => {

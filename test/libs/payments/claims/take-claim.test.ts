@@ -162,6 +162,16 @@ describe("a payment for a call", () => {
     }).pipe(Effect.provide(claimsInMemory(record, optionsFor(1)).layer))
   })
 
+  it.effect("that finds no credit is refused at once while another of its payer waits for it", () =>
+    Effect.gen(function* () {
+      yield* claimOf("one")
+      const waiting = yield* Effect.forkChild(Effect.exit(claimOf("two")), { startImmediately: true })
+      assert.strictEqual(why(yield* Effect.exit(claimOf("three"))), "unpaid")
+      yield* TestClock.adjust(300)
+      assert.strictEqual(why(yield* Fiber.join(waiting)), "unpaid")
+    }).pipe(Effect.provide(claimsInMemory(recorder(), optionsFor(1)).layer))
+  )
+
   it.effect("is compared with its payer's money once, before it is taken, where it was seen before", () => {
     let asked = 0
     const readFunds: ReadFunds = (keys) => Effect.tap(moneyFor(2n)(keys), () => Effect.sync(() => (asked += 1)))
