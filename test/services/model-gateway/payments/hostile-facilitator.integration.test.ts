@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
-import type { LocalChain } from "../../dev/chain/evm/LocalEvmChain.ts"
-import { fundedKey, payWith, signFor } from "../support/attacker.ts"
-import { chat, eventsOf, type GatewayAnswer } from "../support/gateway.ts"
+import type { LocalChain } from "../../../../dev/chain/evm/LocalEvmChain.ts"
+import { fundedKey, payWith, signFor } from "../../../support/attacker.ts"
+import { chat, eventsOf, type GatewayAnswer } from "../../../support/gateway.ts"
 import {
   type Behaviour,
   honest,
@@ -10,8 +10,8 @@ import {
   type Saying,
   startHostileFacilitator,
   valid
-} from "../support/hostile-facilitator.ts"
-import { balanced, type PaymentFleet, withPayments } from "../support/payment-fleet.ts"
+} from "../../../support/hostile-facilitator.ts"
+import { balanced, type PaymentFleet, withPayments } from "../../../support/payment-fleet.ts"
 
 /** The gateway, with a remote facilitator that may do its worst. */
 const withFacilitator = <A, E>(
