@@ -7,7 +7,7 @@ import { type BusError, jsonCodec, Requests } from "#bus"
 import { type BookFinding, BooksAnswer, BooksOrder, canBeMended, type FindingEnd } from "#payments/contract"
 import { subjects } from "#base"
 import { Claims } from "#payments"
-import { Ledger } from "../ledger.ts"
+import type { Ledger } from "../ledger.ts"
 import { Settler } from "../settler.ts"
 import { Books } from "./Books.ts"
 import { complete } from "./reconciler.ts"
@@ -21,7 +21,6 @@ const ordersWaitingMax = 16
 
 export const bookOrders = Layer.effectDiscard(
   Effect.gen(function* () {
-    const deps = yield* dependencies
     yield* (yield* Requests).answer({
       subject: subjects.paymentsBooks,
       queueGroup: "payment-settler",
@@ -29,20 +28,10 @@ export const bookOrders = Layer.effectDiscard(
       answer: booksAnswerCodec,
       concurrency: ordersAtOnce,
       waitingMax: ordersWaitingMax,
-      handler: (order) => Effect.catch(obey(deps, order), (error) => Effect.succeed(postponed(error.message)))
+      handler: (order) => Effect.catch(obey(order), (error) => Effect.succeed(postponed(error.message)))
     })
   })
 )
-
-const dependencies = Effect.gen(function* () {
-  return {
-    books: yield* Books,
-    claims: yield* Claims,
-    ledger: yield* Ledger,
-    settler: yield* Settler
-  }
-})
-interface Dependencies extends Effect.Success<typeof dependencies> {}
 
 const whyMax = 1_000
 const postponed = (why: string): BooksAnswer => ({ _tag: "Later", why: why.slice(0, whyMax) })
@@ -50,21 +39,20 @@ const refused = (why: string): BooksAnswer => ({ _tag: "Refused", why })
 const done = (finding: BookFinding): BooksAnswer => ({ _tag: "Done", finding })
 
 const obey = Effect.fn("Books.obey")(function* (
-  deps: Dependencies,
   order: BooksOrder
-): Effect.fn.Return<BooksAnswer, BusError> {
-  const found = yield* deps.books.find(order.id)
+): Effect.fn.Return<BooksAnswer, BusError, Books | Claims | Ledger | Settler> {
+  const found = yield* (yield* Books).find(order.id)
   if (Option.isNone(found)) return { _tag: "Unknown" }
   const { value: finding } = found.value
   // A repeated order has already been carried out.
   if (finding.end !== null) return done(finding)
-  if (order._tag === "Accept") return yield* ended(deps, order, "accepted")
-  const mended = yield* mend(deps, finding)
-  return mended._tag === "Mended" ? yield* ended(deps, order, mended.how) : mended
+  if (order._tag === "Accept") return yield* ended(order, "accepted")
+  const mended = yield* mend(finding)
+  return mended._tag === "Mended" ? yield* ended(order, mended.how) : mended
 })
 
-const ended = Effect.fnUntraced(function* ({ books }: Dependencies, { id, by, reason }: BooksOrder, how: FindingEnd) {
-  return Option.match(yield* books.end(id, { how, by, reason }), {
+const ended = Effect.fnUntraced(function* ({ id, by, reason }: BooksOrder, how: FindingEnd) {
+  return Option.match(yield* (yield* Books).end(id, { how, by, reason }), {
     onNone: (): BooksAnswer => ({ _tag: "Unknown" }),
     onSome: done
   })
@@ -73,35 +61,37 @@ const ended = Effect.fnUntraced(function* ({ books }: Dependencies, { id, by, re
 type Mended = { readonly _tag: "Mended"; readonly how: FindingEnd } | BooksAnswer
 const mendedBy = (how: FindingEnd): Mended => ({ _tag: "Mended", how })
 
-const mend = (deps: Dependencies, finding: BookFinding): Effect.Effect<Mended, BusError> => {
+const mend = Effect.fnUntraced(function* (
+  finding: BookFinding
+): Effect.fn.Return<Mended, BusError, Claims | Ledger | Settler> {
   const [claimKey] = finding.claimKeys
-  if (!canBeMended(finding) || claimKey === undefined) return Effect.succeed(refused(onlyToAccept))
-  if (finding.kind === "SettlingOverdue") return settleAgain(deps, finding, claimKey)
-  if (finding.kind === "UncollectedButPaid") return serveAgain(deps, finding, claimKey)
-  return writeReceipt(deps, claimKey)
-}
+  if (!canBeMended(finding) || claimKey === undefined) return refused(onlyToAccept)
+  if (finding.kind === "SettlingOverdue") return yield* settleAgain(finding, claimKey)
+  if (finding.kind === "UncollectedButPaid") return yield* serveAgain(finding, claimKey)
+  return yield* writeReceipt(claimKey)
+})
 
 const onlyToAccept = "nothing here can be mended without a person's knowledge: accept it once it is explained"
 
-const settleAgain = Effect.fnUntraced(function* (deps: Dependencies, { network }: BookFinding, claimKey: string) {
-  const claim = Option.getOrUndefined(yield* deps.claims.read(claimKey))
+const settleAgain = Effect.fnUntraced(function* ({ network }: BookFinding, claimKey: string) {
+  const claim = Option.getOrUndefined(yield* (yield* Claims).read(claimKey))
   if (claim === undefined) return mendedBy("resolved")
   const { requestedAtMs, claimedAtMs } = claim.record
-  const settling = yield* deps.settler.settle({ claimKey, network, requestedAtMs: requestedAtMs ?? claimedAtMs })
+  const settling = yield* (yield* Settler).settle({ claimKey, network, requestedAtMs: requestedAtMs ?? claimedAtMs })
   if (settling._tag === "Undecided") return postponed(`its end is not known yet: ${settling.detail}`)
   if (settling._tag === "Superseded") return mendedBy("resolved")
   return mendedBy(settling.how)
 })
 
 /** The payer was denied because of this payment, and the chain has it. */
-const serveAgain = Effect.fnUntraced(function* (deps: Dependencies, { transfer }: BookFinding, claimKey: string) {
+const serveAgain = Effect.fnUntraced(function* ({ transfer }: BookFinding, claimKey: string) {
   if (transfer === null) return refused(onlyToAccept)
-  yield* deps.claims.pardon(transfer, claimKey)
+  yield* (yield* Claims).pardon(transfer, claimKey)
   return mendedBy("payer-served")
 })
 
-const writeReceipt = Effect.fnUntraced(function* (deps: Dependencies, claimKey: string) {
-  const isWritten = yield* complete(deps, claimKey)
+const writeReceipt = Effect.fnUntraced(function* (claimKey: string) {
+  const isWritten = yield* complete(claimKey)
   return isWritten
     ? mendedBy("receipt-written")
     : refused("its claim has not ended, is gone, or has a receipt already: accept it once it is explained")

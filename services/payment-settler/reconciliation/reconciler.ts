@@ -35,15 +35,15 @@ export const reconciler = Layer.effectDiscard(
     const leases = yield* Leases
     const { instance } = yield* Mailbox
     const { PaymentSettler } = yield* Configuration
-    const deps = yield* dependenciesOfReconciler
+    const metrics = yield* Metrics
     if (networks.size === 0) return
-    const counters = [deps.found, deps.transferred, deps.receipted]
+    const counters = [metrics.counter(findings), metrics.counter(transferredUnits), metrics.counter(receiptedUnits)]
     for (const network of networks.keys()) for (const counter of counters) counter.begin({ network })
 
     const reconciling = Effect.gen(function* () {
       const accounts: Array<Account> = []
       for (const [name, network] of networks) {
-        const open = yield* openEntriesOf(network, deps.graceMs)
+        const open = yield* openEntriesOf(network, PaymentSettler.BooksGraceSeconds * 1_000)
         accounts.push({
           network: name,
           settling: network,
@@ -53,12 +53,13 @@ export const reconciler = Layer.effectDiscard(
           notKept: 0
         })
       }
-      const once = Effect.catch(reconcileAll(deps, accounts), (error) => Effect.logWarning(notCompared, error))
+      const once = Effect.catch(reconcileAll(accounts), (error) => Effect.logWarning(notCompared, error))
       yield* Effect.repeat(once, Schedule.spaced(PaymentSettler.ReconcileSeconds * 1_000))
     }).pipe(
       // The process that takes the lease reports the open findings.
-      Effect.ensuring(Effect.sync(() => [...networks.keys()].forEach((network) => setOpenFindings(deps, network, [])))),
-      Effect.provide(yield* Effect.context<Checkpoints | Ledger>())
+      Effect.ensuring(
+        Effect.sync(() => [...networks.keys()].forEach((network) => setOpenFindings(metrics, network, [])))
+      )
     )
 
     const whileHeld = leases.whileHeld({ key: "payment-books", holder: instance }, reconciling)
@@ -80,32 +81,10 @@ interface Account {
 
 const notCompared = "chain and receipts could not be compared to their end"
 
-interface Dependencies extends Effect.Success<typeof dependenciesOfReconciler> {}
-
-const dependenciesOfReconciler = Effect.gen(function* () {
+const reconcileAll = Effect.fnUntraced(function* (accounts: ReadonlyArray<Account>) {
   const { PaymentSettler } = yield* Configuration
-  const metrics = yield* Metrics
-  return {
-    claims: yield* Claims,
-    ledger: yield* Ledger,
-    settler: yield* Settler,
-    books: yield* Books,
-    holder: (yield* Mailbox).instance,
-    graceMs: PaymentSettler.BooksGraceSeconds * 1_000,
-    found: metrics.counter(findings),
-    transferred: metrics.counter(transferredUnits),
-    receipted: metrics.counter(receiptedUnits),
-    reconciledAt: metrics.gauge(reconciledAt),
-    openFindings: metrics.gauge(openFindings)
-  }
-})
-
-const reconcileAll = Effect.fnUntraced(function* (
-  deps: Dependencies,
-  accounts: ReadonlyArray<Account>
-): Effect.fn.Return<void, BusError> {
-  const sinceMs = (yield* Clock.currentTimeMillis) - deps.graceMs - recentMs
-  const claims = yield* deps.claims.all.pipe(
+  const sinceMs = (yield* Clock.currentTimeMillis) - PaymentSettler.BooksGraceSeconds * 1_000 - recentMs
+  const claims = yield* (yield* Claims).all.pipe(
     Stream.filter((claim) => isOfInterest(claim, sinceMs)),
     Stream.map(reconciledClaim),
     Stream.take(claimsMax),
@@ -114,14 +93,14 @@ const reconcileAll = Effect.fnUntraced(function* (
   for (const account of accounts) {
     const own = claims.filter((claim) => claim.network === account.network)
     const reconciling = Effect.gen(function* () {
-      const reconciled = yield* Effect.result(reconcileOne(deps, account, own))
+      const reconciled = yield* Effect.result(reconcileOne(account, own))
       if (Result.isFailure(reconciled)) yield* Effect.logWarning(notCompared, reconciled.failure)
       const trouble = Result.isFailure(reconciled) ? troubleText(reconciled.failure) : null
       const isAtEnd = Result.isSuccess(reconciled) && reconciled.success
-      yield* Effect.catch(note(deps, account, { isAtEnd, trouble }), (error) =>
+      yield* Effect.catch(note(account, { isAtEnd, trouble }), (error) =>
         Effect.logWarning("the state of the books could not be kept", error)
       )
-      yield* Effect.catch(reportOpen(deps, account), (error) =>
+      yield* Effect.catch(reportOpen(account), (error) =>
         Effect.logWarning("the open findings could not be counted", error)
       )
     })
@@ -130,29 +109,27 @@ const reconcileAll = Effect.fnUntraced(function* (
 })
 
 /** True when chain and receipts were read to the end. */
-const reconcileOne = Effect.fnUntraced(function* (
-  deps: Dependencies,
-  account: Account,
-  claims: ReadonlyArray<ReconciledClaim>
-): Effect.fn.Return<boolean, BusError | ChainUnavailable> {
+const reconcileOne = Effect.fnUntraced(function* (account: Account, claims: ReadonlyArray<ReconciledClaim>) {
   const { network, open } = account
-  const kept = yield* deps.books.all(account.receiver)
+  const metrics = yield* Metrics
+  const books = yield* Books
+  const kept = yield* books.all(account.receiver)
   const openFindings = kept.map(({ value }) => value).filter(({ end }) => end === null)
   const reading = yield* open.read(claims, carriedOf(openFindings))
-  deps.transferred.inc({ network }, Number(reading.transferred))
-  deps.receipted.inc({ network }, Number(reading.receipted))
+  metrics.counter(transferredUnits).inc({ network }, Number(reading.transferred))
+  metrics.counter(receiptedUnits).inc({ network }, Number(reading.receipted))
   const known = new Set(kept.filter(isKnown).map(({ value }) => value.id))
   const fresh = reading.findings.filter((finding) => !known.has(findingId(account.receiver, finding)))
-  yield* Effect.forEach(fresh, (finding) => treat(deps, account, finding), { discard: true })
-  yield* keepFindings(deps, account, kept.length)
+  yield* Effect.forEach(fresh, (finding) => treat(account, finding), { discard: true })
+  yield* keepFindings(account, kept.length)
   // A reading of claims that stops early says nothing about the rest.
   if (claims.length < claimsMax) {
     const names = new Set(reading.allFindings.map((finding) => findingId(account.receiver, finding)))
     const over = resolvedIds(openFindings, names)
-    yield* Effect.forEach(over, (id) => deps.books.end(id, { how: "resolved" }), { discard: true })
+    yield* Effect.forEach(over, (id) => books.end(id, { how: "resolved" }), { discard: true })
   }
   yield* reading.commit
-  if (reading.isAtEnd) deps.reconciledAt.set({ network }, (yield* Clock.currentTimeMillis) / 1_000)
+  if (reading.isAtEnd) metrics.gauge(reconciledAt).set({ network }, (yield* Clock.currentTimeMillis) / 1_000)
   return reading.isAtEnd
 })
 
@@ -160,7 +137,8 @@ const reconcileOne = Effect.fnUntraced(function* (
 const isKnown = ({ value: { end } }: KeptFinding) => end === null || end.how === "accepted"
 
 /** Writes findings into the books. A finding that cannot be written is retried, and the checkpoint stays before it. */
-const keepFindings = Effect.fnUntraced(function* ({ books }: Dependencies, account: Account, before: number) {
+const keepFindings = Effect.fnUntraced(function* (account: Account, before: number) {
+  const books = yield* Books
   let others = before
   for (const [id, finding] of account.unkept) {
     const isKept = yield* books.keep(finding, others)
@@ -171,35 +149,32 @@ const keepFindings = Effect.fnUntraced(function* ({ books }: Dependencies, accou
 })
 
 /** Counts the open findings: those in the books, and those that could not be written there yet. */
-const reportOpen = Effect.fnUntraced(function* (deps: Dependencies, { network, receiver, unkept }: Account) {
-  const kept = yield* deps.books.all(receiver)
+const reportOpen = Effect.fnUntraced(function* ({ network, receiver, unkept }: Account) {
+  const kept = yield* (yield* Books).all(receiver)
   const all = new Map([...kept.map(({ value }) => [value.id, value] as const), ...unkept])
-  setOpenFindings(
-    deps,
-    network,
-    [...all.values()].filter(({ end }) => end === null)
-  )
+  const open = [...all.values()].filter(({ end }) => end === null)
+  setOpenFindings(yield* Metrics, network, open)
 })
 
-const setOpenFindings = ({ openFindings }: Dependencies, network: string, all: ReadonlyArray<BookFinding>) => {
+const setOpenFindings = (metrics: Metrics["Service"], network: string, open: ReadonlyArray<BookFinding>) => {
   for (const finding of findingKinds) {
-    openFindings.set({ network, finding }, all.filter(({ kind }) => kind === finding).length)
+    metrics.gauge(openFindings).set({ network, finding }, open.filter(({ kind }) => kind === finding).length)
   }
 }
 
 const note = Effect.fnUntraced(function* (
-  { books, holder }: Dependencies,
   { settling, receiver, notKept }: Account,
   { isAtEnd, trouble }: Pick<BookState, "trouble"> & { readonly isAtEnd: boolean }
 ) {
   const nowMs = yield* Clock.currentTimeMillis
+  const books = yield* Books
   const before = Option.getOrUndefined(yield* books.state(receiver))
   const keys = yield* Effect.forEach(settling.addresses, (address) => balanceOf(settling, address), { concurrency: 4 })
   yield* books.note({
     network: receiver.Network,
     payTo: receiver.PayTo,
     asset: receiver.Asset,
-    holder,
+    holder: (yield* Mailbox).instance,
     triedAtMs: nowMs,
     comparedAtMs: isAtEnd ? nowMs : (before?.comparedAtMs ?? null),
     trouble,
@@ -221,37 +196,33 @@ const troubleText = ({ message }: BusError | ChainUnavailable) =>
   message.slice(0, troubleCharactersMax).replaceAll(/\b\w+:\/\/\S+/gu, "<address>")
 
 /** Reports a finding and corrects what can be corrected; a failure here does not delay other findings. */
-const treat = Effect.fnUntraced(function* (
-  deps: Dependencies,
-  account: Account,
-  finding: Finding
-): Effect.fn.Return<void> {
+const treat = Effect.fnUntraced(function* (account: Account, finding: Finding) {
   const { open } = account
   // Old receipts are not in memory, so the stream decides whether it exists.
   if (finding._tag === "ClaimWithoutReceipt") {
-    const completed = yield* Effect.result(complete(deps, finding.claim.key))
+    const completed = yield* Effect.result(complete(finding.claim.key))
     if (completed._tag === "Success") {
-      return completed.success ? yield* report(deps, account, finding, "receipt-written") : undefined
+      return completed.success ? yield* report(account, finding, "receipt-written") : undefined
     }
     open.forget(finding)
     return yield* Effect.logWarning(notRepaired, completed.failure)
   }
   if (finding._tag === "SettlingOverdue") {
-    return yield* report(deps, account, finding, yield* settleOverdue(deps, finding.claim))
+    return yield* report(account, finding, yield* settleOverdue(finding.claim))
   }
-  yield* report(deps, account, finding, null)
+  yield* report(account, finding, null)
 })
 
 const notRepaired = "a finding could not be corrected"
 
 /** Counts and logs a finding, and queues it for the books. `how`: it was mended at once. */
 const report = Effect.fnUntraced(function* (
-  { found }: Dependencies,
   { network, receiver, unkept }: Account,
   finding: Finding,
   how: FindingEnd | null
 ) {
-  found.inc({ network, finding: finding._tag })
+  const metrics = yield* Metrics
+  metrics.counter(findings).inc({ network, finding: finding._tag })
   const atMs = yield* Clock.currentTimeMillis
   const kept = bookFinding(receiver, finding, atMs)
   unkept.set(kept.id, how === null ? kept : { ...kept, end: { how, atMs, by: null, reason: null } })
@@ -260,23 +231,17 @@ const report = Effect.fnUntraced(function* (
   )
 })
 
-const settleOverdue = Effect.fnUntraced(function* (
-  { settler }: Dependencies,
-  { key, network, requestedAtMs }: ReconciledClaim
-) {
-  const settling = yield* settler.settle({ claimKey: key, network, requestedAtMs })
+const settleOverdue = Effect.fnUntraced(function* ({ key, network, requestedAtMs }: ReconciledClaim) {
+  const settling = yield* (yield* Settler).settle({ claimKey: key, network, requestedAtMs })
   return settling._tag === "Ended" ? settling.how : null
 })
 
 /** Writes the receipt of a claim that ended without one. False if it has one. */
-export const complete = Effect.fnUntraced(function* (
-  { claims, ledger }: Pick<Dependencies, "claims" | "ledger">,
-  claimKey: string
-) {
-  const claim = Option.getOrUndefined(yield* claims.read(claimKey))
+export const complete = Effect.fnUntraced(function* (claimKey: string) {
+  const claim = Option.getOrUndefined(yield* (yield* Claims).read(claimKey))
   const end = claim === undefined ? undefined : endOf(claim)
   if (claim === undefined || end === undefined) return false
-  return yield* ledger.write(claim, end, true)
+  return yield* (yield* Ledger).write(claim, end, true)
 })
 
 /** A claim that ended long ago was read at that time. */

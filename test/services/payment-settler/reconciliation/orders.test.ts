@@ -66,7 +66,10 @@ const world = Effect.fnUntraced(function* ({ finding, claim, settling, isAway = 
     Layer.succeed(Ledger, { write: () => note("write the receipt", true) } as never),
     Layer.succeed(Settler, { settle: () => note("settle", settling) } as never),
     Layer.succeed(Requests, {
-      answer: (given: { readonly handler: typeof handler }) => Effect.sync(() => void (handler = given.handler))
+      answer: (given: { readonly handler: typeof handler }) =>
+        Effect.contextWith((context) =>
+          Effect.sync(() => void (handler = (order) => Effect.provideContext(given.handler(order), context)))
+        )
     } as never)
   )
   const books = Context.get(yield* Layer.build(Layer.provide(Books.layer, recordedKv(recorder()).layer)), Books)
