@@ -69,42 +69,80 @@ export class FacilitatorChannels extends Context.Service<
   static readonly layer = Layer.effect(
     FacilitatorChannels,
     Effect.gen(function* () {
-      const { Payments } = yield* Configuration
+      const networks = yield* foreignNetworks
       const requests = yield* Requests
-      const opened: Array<readonly [string, ForeignNetwork]> = []
-      for (const { Network } of Payments.Channels) {
-        const entry = Payments.Networks.find((each) => each.Network === Network)
-        if (entry === undefined) continue
-        const contract = yield* openChannelContract({ network: Network, rpcUrls: entry.RpcUrls })
-        opened.push([Network, { contract, check: channelVerifier(Network, evmChainIdOf(Network)) }])
-      }
-      const parts: Parts = {
-        networks: new Map(opened),
-        order: (order) =>
-          Effect.matchEager(requests.ask(asking, order), {
-            onSuccess: (answer) => answer,
-            // The order may have been accepted.
-            onFailure: ({ message }): ChannelOrderAnswer => ({ _tag: "Unavailable", detail: message.slice(0, 1_024) })
-          })
-      }
-      return FacilitatorChannels.of({
-        networks: new Set(parts.networks.keys()),
-        verify: (request) => verify(parts, request),
-        settle: (request) => settle(parts, request)
+      const send = (order: ChannelOrder) =>
+        Effect.matchEager(requests.ask(asking, order), {
+          onSuccess: (answer) => answer,
+          // The order may have been accepted.
+          onFailure: ({ message }): ChannelOrderAnswer => ({ _tag: "Unavailable", detail: message.slice(0, 1_024) })
+        })
+
+      const verify = Effect.fn("FacilitatorChannels.verify")(function* (request: ChannelFacilitatorRequest) {
+        const { network, voucher, seen } = yield* checked(networks, request)
+        const { config, channelId, deposit } = voucher
+        if (deposit !== undefined) {
+          const data = depositCall(config, BigInt(deposit.amount), signedDeposit(deposit.authorization))
+          yield* Effect.mapError(network.contract.simulate(data), (error) =>
+            error._tag === "ChainUnavailable"
+              ? unavailable(error.message)
+              : refused(evm("deposit_simulation_failed"), config.payer, error.text)
+          )
+        }
+        return { payer: config.payer, extra: snapshotOf(channelId, seen) }
       })
+
+      /** The settlers simulate it: a deposit made before gets the same answer again. */
+      const makeDeposit = Effect.fnUntraced(function* (request: ChannelFacilitatorRequest) {
+        const { network, voucher } = yield* Effect.mapError(checked(networks, request), (error) =>
+          error._tag === "Refused" ? unsettled(error.reason) : unsettled(evm("channel_state_read_failed"))
+        )
+        const { channelId, config, payload, deposit } = voucher
+        if (deposit === undefined) return yield* Effect.fail(unsettled(evm("deposit_payload")))
+        const { maxClaimableAmount: maxClaimable } = payload.voucher
+        const name = { network: voucher.network, channelId, config }
+        const answer = yield* send({ _tag: "Deposit", ...name, ...deposit, maxClaimable, isForeign: true })
+        const { transaction } = yield* doneOf(answer)
+        const of = { network, channelId, payer: config.payer }
+        return yield* withState(of, { transaction: transaction ?? "", amount: deposit.amount })
+      })
+
+      const sendSettlement = Effect.fnUntraced(function* (request: ChannelFacilitatorRequest) {
+        const { network, settlement } = yield* Effect.fromResult(settlementIn(networks, request))
+        const sending = send({ _tag: "Send", network: network.name, settlement, ticket: newTicket() })
+        const { transaction, amount } = yield* doneOf(yield* sending)
+        const sent = { transaction: transaction ?? "", amount: settlement.type === "claim" ? "" : amount }
+        if (settlement.type !== "refund") return { ...sent, payer: null, extra: null }
+        const { voucher, channelConfig } = settlement
+        return yield* withState({ network, channelId: voucher.channelId, payer: channelConfig.payer }, sent)
+      })
+
+      const settle = Effect.fn("FacilitatorChannels.settle")(function* (request: ChannelFacilitatorRequest) {
+        const isDeposit = request.paymentPayload.payload["type"] === "deposit"
+        return yield* isDeposit ? makeDeposit(request) : sendSettlement(request)
+      })
+      return FacilitatorChannels.of({ networks: new Set(networks.keys()), verify, settle })
     })
   )
 }
 
 interface ForeignNetwork {
+  readonly name: string
   readonly contract: ChannelContract
   readonly check: ReturnType<typeof channelVerifier>
 }
 
-interface Parts {
-  readonly networks: ReadonlyMap<string, ForeignNetwork>
-  readonly order: (order: ChannelOrder) => Effect.Effect<ChannelOrderAnswer>
-}
+const foreignNetworks = Effect.gen(function* () {
+  const { Payments } = yield* Configuration
+  const opened = new Map<string, ForeignNetwork>()
+  for (const { Network: name } of Payments.Channels) {
+    const entry = Payments.Networks.find((each) => each.Network === name)
+    if (entry === undefined) continue
+    const contract = yield* openChannelContract({ network: name, rpcUrls: entry.RpcUrls })
+    opened.set(name, { name, contract, check: channelVerifier(name, evmChainIdOf(name)) })
+  }
+  return opened
+})
 
 // As long as a settler waits for a block; it reports twice a second that it is working.
 const asking = {
@@ -155,7 +193,7 @@ const unavailable = (reason: string): Unavailable => ({
 
 /** A payment with valid signatures that its channel covers. */
 const checked = Effect.fnUntraced(function* (
-  { networks }: Parts,
+  networks: ReadonlyMap<string, ForeignNetwork>,
   { paymentPayload, paymentRequirements }: ChannelFacilitatorRequest
 ): Effect.fn.Return<
   { readonly network: ForeignNetwork; readonly voucher: CheckedVoucher; readonly seen: SeenChannel },
@@ -178,79 +216,24 @@ const checked = Effect.fnUntraced(function* (
   return { network, voucher, seen }
 })
 
-const verify = Effect.fn("FacilitatorChannels.verify")(function* (
-  parts: Parts,
-  request: ChannelFacilitatorRequest
-): Effect.fn.Return<VerifiedChannel, Refused | Unavailable> {
-  const { network, voucher, seen } = yield* checked(parts, request)
-  const { config, channelId, deposit } = voucher
-  if (deposit !== undefined) {
-    const data = depositCall(config, BigInt(deposit.amount), signedDeposit(deposit.authorization))
-    yield* Effect.mapError(network.contract.simulate(data), (error) =>
-      error._tag === "ChainUnavailable"
-        ? unavailable(error.message)
-        : refused(evm("deposit_simulation_failed"), config.payer, error.text)
-    )
-  }
-  return { payer: config.payer, extra: snapshotOf(channelId, seen) }
-})
-
-const settle = Effect.fn("FacilitatorChannels.settle")(function* (
-  parts: Parts,
-  request: ChannelFacilitatorRequest
-): Effect.fn.Return<SettledChannel, Unsettled> {
-  return yield* request.paymentPayload.payload["type"] === "deposit"
-    ? makeDeposit(parts, request)
-    : sendSettlement(parts, request)
-})
-
-/** The settlers simulate it: a deposit made before gets the same answer again. */
-const makeDeposit = Effect.fnUntraced(function* (
-  parts: Parts,
-  request: ChannelFacilitatorRequest
-): Effect.fn.Return<SettledChannel, Unsettled> {
-  const { network, voucher } = yield* Effect.mapError(checked(parts, request), (error) =>
-    error._tag === "Refused" ? unsettled(error.reason) : unsettled(evm("channel_state_read_failed"))
-  )
-  const { channelId, config, payload, deposit } = voucher
-  if (deposit === undefined) return yield* Effect.fail(unsettled(evm("deposit_payload")))
-  const answer = yield* parts.order({
-    _tag: "Deposit",
-    network: voucher.network,
-    channelId,
-    config,
-    ...deposit,
-    maxClaimable: payload.voucher.maxClaimableAmount,
-    isForeign: true
-  })
-  const { transaction } = yield* doneOf(answer)
-  const of = { network, channelId, payer: config.payer }
-  return yield* withState(of, { transaction: transaction ?? "", amount: deposit.amount })
-})
-
 const decodeSettlement = Schema.decodeUnknownResult(ChannelSettlement)
 const settlementTypes = ["claim", "settle", "refund"]
 
-const sendSettlement = Effect.fnUntraced(function* (
-  parts: Parts,
+/** What another server asks for, if it pays us. */
+const settlementIn = (
+  networks: ReadonlyMap<string, ForeignNetwork>,
   { paymentPayload: { payload }, paymentRequirements }: ChannelFacilitatorRequest
-): Effect.fn.Return<SettledChannel, Unsettled> {
-  const network = parts.networks.get(paymentRequirements.network)
-  if (network === undefined) return yield* Effect.fail(unsettled(evm("scheme")))
+) => {
+  const network = networks.get(paymentRequirements.network)
+  if (network === undefined) return Result.fail(unsettled(evm("scheme")))
   const type = String(payload["type"])
-  if (!settlementTypes.includes(type)) return yield* Effect.fail(unsettled(evm("unknown_settle_action")))
+  if (!settlementTypes.includes(type)) return Result.fail(unsettled(evm("unknown_settle_action")))
   const decoded = decodeSettlement(payload)
-  if (Result.isFailure(decoded)) return yield* Effect.fail(unsettled(evm(`${type}_payload`)))
+  if (Result.isFailure(decoded)) return Result.fail(unsettled(evm(`${type}_payload`)))
   const settlement = decoded.success
   const fault = termsFault(settlement, paymentRequirements)
-  if (fault !== undefined) return yield* Effect.fail(unsettled(fault))
-  const order: ChannelOrder = { _tag: "Send", network: paymentRequirements.network, settlement, ticket: newTicket() }
-  const { transaction, amount } = yield* doneOf(yield* parts.order(order))
-  const sent = { transaction: transaction ?? "", amount: settlement.type === "claim" ? "" : amount }
-  if (settlement.type !== "refund") return { ...sent, payer: null, extra: null }
-  const { voucher, channelConfig } = settlement
-  return yield* withState({ network, channelId: voucher.channelId, payer: channelConfig.payer }, sent)
-})
+  return fault === undefined ? Result.succeed({ network, settlement }) : Result.fail(unsettled(fault))
+}
 
 /** Only payments to us in our token are worth our fees. */
 export const termsFault = (
