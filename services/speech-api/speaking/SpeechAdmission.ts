@@ -6,17 +6,8 @@
 import { Clock, Context, Deferred, Effect, Layer, type Scope } from "effect"
 import { speechSampleRateHz } from "#speech/contract"
 import { Configuration } from "#configuration"
-import { type CounterOf, loopLateness, Metrics } from "#runtime"
-import {
-  admit,
-  type AdmissionLimits,
-  type AdmissionVerdict,
-  type Asker,
-  lateMsMax,
-  type Listener,
-  listeners,
-  type Listeners
-} from "#speech"
+import { loopLateness, Metrics } from "#runtime"
+import { admit, type AdmissionVerdict, type Asker, lateMsMax, type Listener, listeners } from "#speech"
 import { SpeechOverloaded } from "../refusals.ts"
 import { beginnings, beginSeconds, refusals, waitingCallers } from "../metrics.ts"
 
@@ -81,33 +72,19 @@ type Refusal = Extract<AdmissionVerdict, { readonly _tag: "Refuse" }>
 type RecentlyRefused = Pick<Entrance, "engine" | "request"> & { readonly untilMs: number }
 
 /** The callers waiting to start, and the state that decides about them. */
-interface AdmissionQueue {
-  readonly limits: AdmissionLimits
-  readonly listening: Listeners
-  readonly lateMs: () => number
-  readonly nowMs: () => number
-  readonly scope: Scope.Scope
-  readonly refused: CounterOf<typeof refusals>
-  readonly gauges: Gauges
-  waiting: ReadonlyArray<Waiter>
-  /** Callers that were told to come back; until then they count as ahead of later callers. */
-  recentlyRefused: ReadonlyArray<RecentlyRefused>
-  /** A loop is already deciding every few milliseconds. */
-  isWatched: boolean
-}
+interface AdmissionQueue extends Effect.Success<typeof queueOf> {}
 
 const gaugesOf = Effect.map(Metrics, (metrics) => ({
   beginnings: metrics.gauge(beginnings),
   waiting: metrics.gauge(waitingCallers),
   seconds: metrics.gauge(beginSeconds)
 }))
-type Gauges = Effect.Success<typeof gaugesOf>
 
 const queueOf = Effect.gen(function* () {
   const { SpeechApi } = yield* Configuration
   const clock = yield* Clock.Clock
   const beginWithinMs = SpeechApi.FirstSoundSecondsMax * 1_000
-  const queue: AdmissionQueue = {
+  return {
     limits: { awaitingMax: SpeechApi.BeginningsAtOnce, decideWithinMs, beginWithinMs, waitingMax },
     listening: listeners(),
     lateMs: yield* loopLateness,
@@ -115,11 +92,12 @@ const queueOf = Effect.gen(function* () {
     scope: yield* Effect.scope,
     refused: (yield* Metrics).counter(refusals),
     gauges: yield* gaugesOf,
-    waiting: [],
-    recentlyRefused: [],
+    waiting: [] as ReadonlyArray<Waiter>,
+    /** Callers that were told to come back; until then they count as ahead of later callers. */
+    recentlyRefused: [] as ReadonlyArray<RecentlyRefused>,
+    /** A loop is already deciding every few milliseconds. */
     isWatched: false
   }
-  return queue
 })
 
 export class SpeechAdmission extends Context.Service<

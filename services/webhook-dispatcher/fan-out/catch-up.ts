@@ -21,12 +21,31 @@ const dayMs = 86_400_000
 /** The steps of one turn. `messagesMax`: the most events that a step can cover. */
 export const catchUpsOf = Effect.fnUntraced(function* (lane: number, isParked: (endpointId: string) => boolean) {
   const endpoints = yield* Endpoints
-  const deps: Dependencies = {
-    lane,
-    reader: yield* StreamReader,
-    expired: (yield* Metrics).counter(parkedExpired),
-    parkedMaxMs: (yield* Configuration).WebhookDelivery.ParkedMaxDays * dayMs
-  }
+  const reader = yield* StreamReader
+  const expired = (yield* Metrics).counter(parkedExpired)
+  const parkedMaxMs = (yield* Configuration).WebhookDelivery.ParkedMaxDays * dayMs
+
+  const catchUp = Effect.fnUntraced(function* (cursor: FanOutCursor, target: EndpointSettings, messagesMax: number) {
+    const from = cursor.next[target.id] ?? cursor.position + 1
+    const { firstSequence } = yield* reader.bounds("EVENTS")
+    if (from < firstSequence) {
+      expired.inc({ endpoint: target.name }, firstSequence - from)
+      yield* Effect.logError("a parked endpoint missed events that are no longer kept").pipe(
+        Effect.annotateLogs({ endpoint: target.name, events: firstSequence - from })
+      )
+    }
+    const range = reader.range("EVENTS", { fromSequence: from, toSequence: cursor.position })
+    const pageMessages = Math.min(catchUpPageMessages, messagesMax)
+    const page = yield* Stream.runCollect(Stream.take(range, pageMessages))
+    const tooOldMs = (yield* Clock.currentTimeMillis) - parkedMaxMs
+    const given = page.filter((message) => message.storedAtMs >= tooOldMs)
+    expired.inc({ endpoint: target.name }, page.length - given.length)
+    const events = eventsOf(given)
+    const isLastPage = page.length < pageMessages
+    const lastSequence = isLastPage ? cursor.position : (page.at(-1)?.sequence ?? cursor.position)
+    return planCatchUp({ events, lastSequence, target, lane, newDeliveryId: () => crypto.randomUUID() }, cursor)
+  })
+
   let turn = 0
   return Effect.fnUntraced(function* (cursor: FanOutCursor, messagesMax: number) {
     const isBehind = (id: string) => (cursor.next[id] ?? 0) <= cursor.position && !isParked(id)
@@ -36,47 +55,8 @@ export const catchUpsOf = Effect.fnUntraced(function* (lane: number, isParked: (
     const steps: Array<FanOutStep> = []
     for (const id of [...behind.slice(start), ...behind.slice(0, start)].slice(0, catchUpsPerTurn)) {
       const target = endpoints.byId(id)
-      if (target === undefined) continue
-      steps.push(yield* catchUp(deps, steps.at(-1)?.cursor ?? cursor, { target, messagesMax }))
+      if (target !== undefined) steps.push(yield* catchUp(steps.at(-1)?.cursor ?? cursor, target, messagesMax))
     }
     return steps
   })
-})
-
-interface Dependencies {
-  readonly lane: number
-  readonly reader: StreamReader["Service"]
-  readonly expired: ReturnType<Metrics["Service"]["counter"]>
-  readonly parkedMaxMs: number
-}
-
-interface CatchingUp {
-  readonly target: EndpointSettings
-  readonly messagesMax: number
-}
-
-const catchUp = Effect.fnUntraced(function* (
-  deps: Dependencies,
-  cursor: FanOutCursor,
-  { target, messagesMax }: CatchingUp
-) {
-  const { lane, reader, expired, parkedMaxMs } = deps
-  const from = cursor.next[target.id] ?? cursor.position + 1
-  const { firstSequence } = yield* reader.bounds("EVENTS")
-  if (from < firstSequence) {
-    expired.inc({ endpoint: target.name }, firstSequence - from)
-    yield* Effect.logError("a parked endpoint missed events that are no longer kept").pipe(
-      Effect.annotateLogs({ endpoint: target.name, events: firstSequence - from })
-    )
-  }
-  const range = reader.range("EVENTS", { fromSequence: from, toSequence: cursor.position })
-  const pageMessages = Math.min(catchUpPageMessages, messagesMax)
-  const page = yield* Stream.runCollect(Stream.take(range, pageMessages))
-  const tooOldMs = (yield* Clock.currentTimeMillis) - parkedMaxMs
-  const given = page.filter((message) => message.storedAtMs >= tooOldMs)
-  expired.inc({ endpoint: target.name }, page.length - given.length)
-  const events = eventsOf(given)
-  const isLastPage = page.length < pageMessages
-  const lastSequence = isLastPage ? cursor.position : (page.at(-1)?.sequence ?? cursor.position)
-  return planCatchUp({ events, lastSequence, target, lane, newDeliveryId: () => crypto.randomUUID() }, cursor)
 })
