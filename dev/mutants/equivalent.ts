@@ -43,6 +43,14 @@ export const equivalents: ReadonlyArray<Equivalent> = [
     reason: "the first part is the same, of however many"
   },
   {
+    file: "libs/bus/topology/apply.ts",
+    place: "isAtLeast",
+    operator: "boundary",
+    before: "if (difference !== 0) return difference > 0",
+    after: "if (difference !== 0) return difference >= 0",
+    reason: "it is not zero here"
+  },
+  {
     file: "libs/payments/claims/PayerStore.ts",
     place: "sameMoney",
     operator: "sum",

@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { MsgHdrsImpl } from "@nats-io/nats-core/internal"
 import type { Msg } from "@nats-io/nats-core"
-import { storedMessage } from "../../../libs/bus/pages.ts"
+import { Effect, Stream } from "effect"
+import type { Nats } from "#bus"
+import { storedMessage, storedOn } from "../../../libs/bus/pages.ts"
 
 const time = "2026-11-29T07:33:52.176108731Z"
 const added = ["Nats-Stream: LOG", "Nats-Subject: log.a.b", "Nats-Sequence: 41", `Nats-Time-Stamp: ${time}`]
@@ -44,4 +46,65 @@ describe("a stored message that the broker answers or announces", () => {
     ["a sequence that no message has", ["", ...added.slice(0, 2), "Nats-Sequence: 0", ...added.slice(3)]],
     ["a sequence that is no number", ["", ...added.slice(0, 2), "Nats-Sequence: x", ...added.slice(3)]]
   ])("is not %s", (_, lines) => assert.isUndefined(storedMessage(answer(...lines))))
+})
+
+describe("everything that is stored on a subject", () => {
+  interface Question {
+    readonly seq: number
+    readonly batch: number
+    readonly next_by_subj: string
+  }
+
+  /** A broker with so many messages, which it gives out page by page; `asked`: where each page began. */
+  const broker = (count: number) => {
+    const asked: Array<number> = []
+    const inboxes = new Map<string, (error: Error | null, message: Msg) => void>()
+    const publish = (_subject: string, text: string, { reply }: { readonly reply: string }) => {
+      const { seq, batch } = JSON.parse(text) as Question
+      asked.push(seq)
+      const receive = inboxes.get(reply) ?? assert.fail("nobody hears the answer")
+      const last = Math.min(count, seq + batch - 1)
+      for (let sequence = seq; sequence <= last; sequence += 1) {
+        const place = [...added.slice(0, 2), `Nats-Sequence: ${sequence}`, ...added.slice(3)]
+        receive(null, answer("", ...place, `Nats-Num-Pending: ${count - sequence}`))
+      }
+      receive(null, answer(seq <= count ? " 204 EOB" : " 404 No Results"))
+    }
+    const connection = {
+      subscribe: (inbox: string, { callback }: { readonly callback: (error: Error | null, message: Msg) => void }) => {
+        inboxes.set(inbox, callback)
+        return { unsubscribe: () => inboxes.delete(inbox) }
+      },
+      publish
+    }
+    const nats = {
+      connection,
+      inboxes: "_INBOX",
+      lost: Effect.never,
+      whileConnected: (_: string, act: Effect.Effect<unknown>) => act
+    } as unknown as Nats["Service"]
+    const read = Effect.map(Stream.runCollect(storedOn(nats, "LOG", "log.a")), (all) =>
+      all.map(({ sequence }) => sequence)
+    )
+    return { read, asked, listening: () => inboxes.size }
+  }
+
+  for (const [count, pages] of [
+    [0, [1]],
+    [1, [1]],
+    [256, [1]],
+    [257, [1, 257]],
+    [513, [1, 257, 513]]
+  ] as const) {
+    it.effect(`is read once and in order, of ${count} messages in ${pages.length} pages`, () =>
+      Effect.gen(function* () {
+        const { read, asked, listening } = broker(count)
+        assert.deepStrictEqual(
+          yield* read,
+          Array.from({ length: count }, (_, index) => index + 1)
+        )
+        assert.deepStrictEqual([asked, listening()], [[...pages], 0])
+      })
+    )
+  }
 })
