@@ -9,7 +9,7 @@ import { memoryStream } from "../../support/memory-stream.ts"
 import { recorder } from "../../support/recorder.ts"
 
 const ids = { a: endpointIdOf("a"), b: endpointIdOf("b") }
-const events = ["queue.paused", "queue.resumed", "work_item.merged"]
+const events = ["queue.paused", "iteration.started", "work_item.merged"]
 
 /** Six abandoned deliveries, of two endpoints in turn and three events, and one that cannot be read between them. */
 const world = (answers: (sequence: number) => AskedDeliveryAnswer["_tag"] = () => "Stored") => {
