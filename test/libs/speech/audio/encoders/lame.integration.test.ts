@@ -138,7 +138,7 @@ describe("mp3 encoders that share a process", () => {
           isStopped = true
         })
       )
-      const error = yield* Effect.flip(answer)
+      const error = yield* Effect.flip(Effect.timeout(answer, "30 seconds"))
       assert.match(error.message, /SIGKILL/u)
       assert.isAbove((yield* encoded("mp3_24000_64", sound)).length, 20_000)
     }).pipe(Effect.provide(audio(1, 2_000)))
