@@ -11,10 +11,11 @@ import { createHash } from "node:crypto"
 import { Clock, Effect, Option, Schema, Stream } from "effect"
 import { type BusError, kept, type KvBucket, records, replaced } from "#bus"
 import { AtomicAmount, addressKeyOf, type BookChannel, type BookFinding, inOneCase } from "#payments/contract"
-import { type ChainUnavailable, type Channel, channelIdIn, owedOf, unclaimedOf } from "#payments"
-import type { StoredCharge } from "../ledger.ts"
+import { Metrics } from "#runtime"
+import { type ChainUnavailable, type Channel, channelIdIn, Channels, owedOf, unclaimedOf } from "#payments"
+import { Ledger, type StoredCharge } from "../ledger.ts"
 import { channelDifferences, channelsKnown, channelUnits, findings } from "../metrics.ts"
-import type { Receiver } from "../reconciliation/Books.ts"
+import { Books, type Receiver } from "../reconciliation/Books.ts"
 import type { Keeper } from "./channel-keeper.ts"
 import { mirror } from "./channel-orders.ts"
 import { lostOf } from "./claiming.ts"
@@ -133,9 +134,9 @@ const chargesMax = 200_000
 
 /** Adds the receipts that were written since the last time. True when they were read to the end. */
 export const addReceipts = Effect.fn("addReceipts")(function* (
-  { network, ledger, receiptSums: { sums, places } }: Pick<Keeper, "network" | "ledger" | "receiptSums">,
+  { network, receiptSums: { sums, places } }: Pick<Keeper, "network" | "receiptSums">,
   known: ReadonlyMap<string, Channel>
-): Effect.fn.Return<boolean, BusError> {
+): Effect.fn.Return<boolean, BusError, Ledger> {
   const placeKey = `receipts.${addressKeyOf(network.name, network.entry.PayTo)}`
   const place = yield* places.get(placeKey)
   const from = Option.isSome(place) ? place.value.value.through : 0
@@ -153,7 +154,7 @@ export const addReceipts = Effect.fn("addReceipts")(function* (
     if (through > from) yield* records(places).change(placeKey, () => replaced({ through }))
   })
   const owners = ownersOf(network.contract, known)
-  yield* ledger.charges(network.name, from + 1).pipe(
+  yield* (yield* Ledger).charges(network.name, from + 1).pipe(
     Stream.take(chargesMax),
     Stream.runForEach(
       Effect.fnUntraced(function* (charge) {
@@ -185,9 +186,10 @@ const waiting = new WeakMap<Keeper, ReadonlyArray<string>>()
 export const compareChannels = Effect.fnUntraced(function* (
   keeper: Keeper,
   known: ReadonlyMap<string, Channel>
-): Effect.fn.Return<void, BusError | ChainUnavailable> {
-  const { metrics, network } = keeper
-  report(keeper, known)
+): Effect.fn.Return<void, BusError | ChainUnavailable, Books | Channels | Ledger | Metrics> {
+  const metrics = yield* Metrics
+  const network = keeper.network.name
+  report(metrics, network, known)
   // The records as they are before their receipts are read.
   const compared = nextInTurn(keeper, known)
   const isAtEnd = yield* addReceipts(keeper, known)
@@ -195,19 +197,19 @@ export const compareChannels = Effect.fnUntraced(function* (
     concurrency: comparedAtOnce
   })
   const faults = found.flat()
-  metrics.gauge(channelDifferences).set({ network: network.name }, faults.length)
+  metrics.gauge(channelDifferences).set({ network }, faults.length)
   yield* keepFindings(keeper, compared, faults)
 })
 
 const faultsOf = Effect.fnUntraced(function* (
-  { network, channels, receiptSums: { sums } }: Keeper,
+  { network, receiptSums: { sums } }: Keeper,
   channel: Channel,
   isAtEnd: boolean
-): Effect.fn.Return<ReadonlyArray<BookChannel>, BusError | ChainUnavailable> {
+): Effect.fn.Return<ReadonlyArray<BookChannel>, BusError | ChainUnavailable, Channels> {
   const { config } = channel
   const name = { network: network.name, channelId: channelIdIn(network.contract, config) }
-  yield* Effect.catchTag(mirror(network, channels, { ...name, config }), "ChannelRefused", () => Effect.void)
-  const present = Option.getOrUndefined(yield* channels.read(name))
+  yield* Effect.catchTag(mirror(network, { ...name, config }), "ChannelRefused", () => Effect.void)
+  const present = Option.getOrUndefined(yield* (yield* Channels).read(name))
   const columns = { channelId: name.channelId, asset: config.token, payer: config.payer }
   if (present === undefined) return [{ ...columns, fault: "its record is gone", amount: channel.charged }]
   const key = sumKeyOf(network.name, name.channelId)
@@ -227,10 +229,12 @@ const findingIdOf = ({ Network, PayTo }: Receiver, { channelId, fault }: BookCha
 
 /** Stores the findings, each once, and ends those that are no longer found among the compared channels. */
 const keepFindings = Effect.fnUntraced(function* (
-  { network: { name, entry, contract }, books, metrics }: Keeper,
+  { network: { name, entry, contract } }: Keeper,
   compared: ReadonlyArray<Channel>,
   faults: ReadonlyArray<BookChannel>
-): Effect.fn.Return<void, BusError> {
+): Effect.fn.Return<void, BusError, Books | Metrics> {
+  const books = yield* Books
+  const counter = (yield* Metrics).counter(findings)
   const kept = (yield* books.all(entry)).map(({ value }) => value)
   const open = new Map(kept.map((finding) => [finding.id, finding] as const))
   const ids = new Set<string>()
@@ -244,7 +248,7 @@ const keepFindings = Effect.fnUntraced(function* (
     const foundAtMs = yield* Clock.currentTimeMillis
     const parts = { claimKeys: [], transfer: null, receipts: [], channel, end: null }
     const finding: BookFinding = { id, network: name, payTo: entry.PayTo, kind: "ChannelDiffers", foundAtMs, ...parts }
-    metrics.counter(findings).inc({ network: name, finding: "ChannelDiffers" })
+    counter.inc({ network: name, finding: "ChannelDiffers" })
     yield* Effect.logError("a payment channel cannot be explained").pipe(
       Effect.annotateLogs({ network: name, id, channel: channel.channelId, fault: channel.fault })
     )
@@ -265,13 +269,13 @@ const nextInTurn = (keeper: Keeper, known: ReadonlyMap<string, Channel>): Readon
   return keys.slice(0, comparedMax).flatMap((key) => known.get(key) ?? [])
 }
 
-const report = ({ metrics, network }: Keeper, known: ReadonlyMap<string, Channel>) => {
+const report = (metrics: Metrics["Service"], network: string, known: ReadonlyMap<string, Channel>) => {
   const units = metrics.gauge(channelUnits)
   for (const [sum, amount] of Object.entries(sumsOf(known.values()))) {
-    units.set({ network: network.name, sum: sum as keyof ChannelSums }, Number(amount))
+    units.set({ network, sum: sum as keyof ChannelSums }, Number(amount))
   }
   const count = metrics.gauge(channelsKnown)
-  count.set({ network: network.name, which: "all" }, known.size)
+  count.set({ network, which: "all" }, known.size)
   const withdrawing = [...known.values()].filter(({ mirror }) => mirror.withdrawRequestedAt > 0)
-  count.set({ network: network.name, which: "withdrawing" }, withdrawing.length)
+  count.set({ network, which: "withdrawing" }, withdrawing.length)
 }

@@ -32,8 +32,6 @@ import {
 } from "#payments"
 import { channelTransactions, channelWatchedAt } from "../metrics.ts"
 import { type ChannelNetwork, ChannelNetworks, transact } from "./ChannelNetworks.ts"
-import { Ledger } from "../ledger.ts"
-import { Books } from "../reconciliation/Books.ts"
 import { mirror, writeReceipts } from "./channel-orders.ts"
 import { compareChannels, ReceiptsPlace, ReceiptSum, type ReceiptSums } from "./channel-books.ts"
 import { batchesOf, claimableOf, claimReason, type ClaimTerms, inOrder } from "./claiming.ts"
@@ -65,12 +63,8 @@ export const channelKeeper = Layer.effectDiscard(
     const { PaymentSettler } = yield* Configuration
     const { instance } = yield* Mailbox
     const leases = yield* Leases
-    const watches = yield* (yield* Kv).open("channel-watches", ChannelWatch)
-    const metrics = yield* Metrics
-    const channels = yield* Channels
-    const ledger = yield* Ledger
-    const books = yield* Books
     const kv = yield* Kv
+    const watches = yield* kv.open("channel-watches", ChannelWatch)
     const receiptSums: ReceiptSums = {
       sums: yield* kv.open("payment-books", ReceiptSum),
       places: yield* kv.open("payment-books", ReceiptsPlace)
@@ -78,12 +72,8 @@ export const channelKeeper = Layer.effectDiscard(
     for (const network of networks.values()) {
       const keeper: Keeper = {
         network,
-        channels,
-        ledger,
         watches,
-        books,
         receiptSums,
-        metrics,
         terms: {
           unitsMax: atomicAmount(microUsdOf(PaymentSettler.ChannelClaimUsd), network.entry.AssetDecimals),
           everyMs: PaymentSettler.ChannelClaimSeconds * 1_000
@@ -101,12 +91,8 @@ export const channelKeeper = Layer.effectDiscard(
 
 export interface Keeper {
   readonly network: ChannelNetwork
-  readonly channels: Channels["Service"]
-  readonly ledger: Ledger["Service"]
   readonly watches: KvBucket<ChannelWatch>
-  readonly books: Books["Service"]
   readonly receiptSums: ReceiptSums
-  readonly metrics: Metrics["Service"]
   readonly terms: ClaimTerms
   readonly watchEveryMs: number
   readonly compareEveryMs: number
@@ -123,12 +109,12 @@ const keep = Effect.fnUntraced(function* (keeper: Keeper) {
   const known: Known = new Map()
   const answered: Answered = new Map()
   // All of them before the first check: otherwise, changes of a channel not yet known would be skipped.
-  yield* Stream.runForEach(keeper.channels.all, ({ key, value }) =>
+  yield* Stream.runForEach((yield* Channels).all, ({ key, value }) =>
     Effect.sync(() => note(keeper, { known, answered }, key, value))
   )
   const lastClaimMs = yield* Ref.make(yield* Clock.currentTimeMillis)
   const watch: WatchState = { block: undefined, movedAtMs: yield* Clock.currentTimeMillis }
-  const watched = keeper.metrics.gauge(channelWatchedAt)
+  const watched = (yield* Metrics).gauge(channelWatchedAt)
   const once = Effect.gen(function* () {
     const seen = yield* look(keeper, known, watch)
     if (seen !== undefined) watched.set({ network: keeper.network.name }, Math.floor(seen.atMs / 1_000))
@@ -154,14 +140,14 @@ const followedRun = { messagesMax: 256, withinMs: 100 }
 const restMsMax = 1_000
 
 /** Every record, and then every later one. */
-const follow = (keeper: Keeper, records: Records): Effect.Effect<void, BusError> => {
+const follow = Effect.fnUntraced(function* (keeper: Keeper, records: Records) {
   const restMs = Math.min(keeper.watchEveryMs / 3, restMsMax)
-  return Stream.runForEach(keeper.channels.changes(1, { ...followedRun, restMs }), (run) =>
+  yield* Stream.runForEach((yield* Channels).changes(1, { ...followedRun, restMs }), (run) =>
     Effect.sync(() => {
       for (const { key, entry } of run) if (Option.isSome(entry)) note(keeper, records, key, entry.value.value)
     })
   )
-}
+})
 
 interface Records {
   readonly known: Known
@@ -185,8 +171,8 @@ const look = Effect.fnUntraced(function* (
   keeper: Keeper,
   known: Known,
   watch: WatchState
-): Effect.fn.Return<ChannelWatch | undefined, BusError | ChainUnavailable | ChannelRefused> {
-  const { network, channels, watches } = keeper
+): Effect.fn.Return<ChannelWatch | undefined, BusError | ChainUnavailable | ChannelRefused, Channels> {
+  const { network, watches } = keeper
   const key = network.name.replace(":", ".")
   const nowMs = yield* Clock.currentTimeMillis
   const { block } = yield* network.contract.head
@@ -199,7 +185,7 @@ const look = Effect.fnUntraced(function* (
     const channel = known.get(channelKeyOf({ network: network.name, channelId }))
     return channel === undefined ? [] : [{ network: network.name, channelId, config: channel.config }]
   })
-  yield* Effect.forEach(ours, (channel) => mirror(network, channels, channel), {
+  yield* Effect.forEach(ours, (channel) => mirror(network, channel), {
     concurrency: looksAtOnce,
     discard: true
   })
@@ -212,7 +198,8 @@ const look = Effect.fnUntraced(function* (
 })
 
 /** Work whose gateway is gone, and that nothing else has ended. */
-const endLapsed = Effect.fnUntraced(function* ({ channels, network }: Keeper, known: Known) {
+const endLapsed = Effect.fnUntraced(function* ({ network }: Keeper, known: Known) {
+  const channels = yield* Channels
   const nowMs = yield* Clock.currentTimeMillis
   const lapsed = [...known.values()].filter((channel) => isLapsed(channel, nowMs))
   yield* Effect.forEach(
@@ -226,14 +213,13 @@ const endLapsed = Effect.fnUntraced(function* ({ channels, network }: Keeper, kn
 })
 
 /** Receipts that no gateway has recorded: the channel is not in use now, or its gateway is gone. */
-const writeLate = Effect.fnUntraced(function* (keeper: Keeper, known: Known) {
-  const { network } = keeper
+const writeLate = Effect.fnUntraced(function* ({ network }: Keeper, known: Known) {
   const owing = [...known.values()].filter((channel) => owedOf(channel).length > 0)
   yield* Effect.forEach(
     owing,
     (channel) => {
       const name = { network: network.name, channelId: channelIdIn(network.contract, channel.config) }
-      return writeReceipts(keeper, name, channel, receiptsAfterMs).pipe(
+      return writeReceipts(name, channel, receiptsAfterMs).pipe(
         Effect.catch((error) => Effect.logWarning("receipts of a channel could not be written yet", error))
       )
     },
@@ -242,7 +228,8 @@ const writeLate = Effect.fnUntraced(function* (keeper: Keeper, known: Known) {
 })
 
 /** Answers of channels no longer in use: a record is never removed, but its answer is not kept forever. */
-const forgetOld = Effect.fnUntraced(function* ({ channels, network }: Keeper, known: Known, answered: Answered) {
+const forgetOld = Effect.fnUntraced(function* ({ network }: Keeper, known: Known, answered: Answered) {
+  const channels = yield* Channels
   const beforeMs = (yield* Clock.currentTimeMillis) - answerKeptMs
   const old = [...answered].filter(([, chargedAtMs]) => chargedAtMs < beforeMs).map(([key]) => known.get(key))
   yield* Effect.forEach(
@@ -259,7 +246,7 @@ const claimDue = Effect.fnUntraced(function* (
   keeper: Keeper,
   known: Known,
   lastClaimMs: Ref.Ref<number>
-): Effect.fn.Return<void, BusError | ChainUnavailable> {
+): Effect.fn.Return<void, BusError | ChainUnavailable, Channels | Metrics> {
   const nowMs = yield* Clock.currentTimeMillis
   const reason = claimReason(known.values(), keeper.terms, nowMs, yield* Ref.get(lastClaimMs))
   if (reason === undefined) return
@@ -283,9 +270,9 @@ const claim = Effect.fnUntraced(function* (
   keeper: Keeper,
   known: Known,
   batch: ReadonlyArray<Channel>
-): Effect.fn.Return<void, BusError | ChainUnavailable> {
-  const { network, metrics } = keeper
-  const counter = metrics.counter(channelTransactions)
+): Effect.fn.Return<void, BusError | ChainUnavailable, Channels | Metrics> {
+  const { network } = keeper
+  const counter = (yield* Metrics).counter(channelTransactions)
   const rows = batch.map(claimableOf).filter((row) => row !== undefined)
   if (rows.length === 0) return
   const { contract } = network
@@ -323,13 +310,13 @@ const claim = Effect.fnUntraced(function* (
 })
 
 const lookAgain = Effect.fnUntraced(function* (
-  { network, channels }: Keeper,
+  { network }: Keeper,
   known: Known,
   { config }: Channel
-): Effect.fn.Return<Channel, BusError | ChainUnavailable> {
+): Effect.fn.Return<Channel, BusError | ChainUnavailable, Channels> {
   const name = { network: network.name, channelId: channelIdIn(network.contract, config) }
-  const renewed = yield* mirror(network, channels, { ...name, config }).pipe(
-    Effect.andThen(channels.read(name)),
+  const renewed = yield* mirror(network, { ...name, config }).pipe(
+    Effect.andThen((yield* Channels).read(name)),
     Effect.catchTag("ChannelRefused", () => Effect.succeedNone)
   )
   const channel = Option.getOrUndefined(renewed)
@@ -339,11 +326,11 @@ const lookAgain = Effect.fnUntraced(function* (
 })
 
 /** Moves everything claimed to the receiving account, in one transfer. */
-const sweep = Effect.fnUntraced(function* ({ network, metrics }: Keeper): Effect.fn.Return<void, ChainUnavailable> {
+const sweep = Effect.fnUntraced(function* ({ network }: Keeper) {
   const { contract, entry } = network
   const { totalClaimed, totalSettled } = yield* contract.totals(entry.PayTo, entry.Asset)
   if (totalClaimed <= totalSettled) return
-  const counter = metrics.counter(channelTransactions)
+  const counter = (yield* Metrics).counter(channelTransactions)
   const outcome = yield* Effect.result(transact(network, { data: settleCall(entry.PayTo, entry.Asset), gas: sweepGas }))
   const isMade = Result.isSuccess(outcome) && outcome.success._tag === "Made"
   counter.inc({ network: network.name, kind: "sweep", outcome: isMade ? "made" : "later" })

@@ -63,7 +63,6 @@ export const answerChannelOrders = Layer.effectDiscard(
     const networks = yield* ChannelNetworks
     if (networks.size === 0) return
     const notes = yield* (yield* Kv).open("payment-books", SignedOrder)
-    const records: Records = { channels: yield* Channels, ledger: yield* Ledger, notes }
     const counter = (yield* Metrics).counter(channelOrders)
     yield* (yield* Requests).answer({
       subject: subjects.paymentsChannels,
@@ -72,7 +71,7 @@ export const answerChannelOrders = Layer.effectDiscard(
       answer: channelOrderAnswerCodec,
       concurrency: atOnceMax,
       handler: Effect.fnUntraced(function* (order: ChannelOrder) {
-        const answer = yield* obey(networks, records, order).pipe(
+        const answer = yield* obey(networks, notes, order).pipe(
           Effect.catch((error) => Effect.succeed(unavailable(error.message))),
           Effect.catchDefect((defect) =>
             Effect.as(Effect.logError("an order about a channel died", defect), unavailable("an unexpected error"))
@@ -108,14 +107,7 @@ type Faults =
   | ChainUnavailable
   | ChannelRefused
   | { readonly _tag: "SettlementPending"; readonly message: string }
-type Answered = Effect.Effect<ChannelOrderAnswer, Faults>
-
-/** The stored records of channels. */
-interface Records {
-  readonly channels: Channels["Service"]
-  readonly ledger: Ledger["Service"]
-  readonly notes: KvBucket<SignedOrder>
-}
+type Answered = Effect.Effect<ChannelOrderAnswer, Faults, Channels | Ledger>
 
 /**
  * The transaction that was signed last for a deposit, or for a refund with the number that the contract accepts once.
@@ -129,11 +121,12 @@ const SignedOrder = Schema.Struct({
   isTold: Schema.optionalKey(Schema.Boolean)
 })
 interface SignedOrder extends Schema.Schema.Type<typeof SignedOrder> {}
+type Notes = KvBucket<SignedOrder>
 
 // An order is repeated within seconds, and a payer that was asked to come back does so within a day.
 const notedMs = 86_400_000
 
-const signedOrders = ({ notes }: Pick<Records, "notes">, { network, channelId }: ChannelName, id: string) => {
+const signedOrders = (notes: Notes, { network, channelId }: ChannelName, id: string) => {
   const key = `order.${addressKeyOf(network, channelId)}.${id}`
   return {
     last: Effect.map(
@@ -146,25 +139,24 @@ const signedOrders = ({ notes }: Pick<Records, "notes">, { network, channelId }:
   }
 }
 
-const obey = (networks: ReadonlyMap<string, ChannelNetwork>, records: Records, order: ChannelOrder): Answered => {
+const obey = (networks: ReadonlyMap<string, ChannelNetwork>, notes: Notes, order: ChannelOrder): Answered => {
   const network = networks.get(order.network)
   if (network === undefined) return Effect.succeed(unavailable(`${order.network} has no channels here`))
-  if (order._tag === "Send") return sendForeign(network, records, order)
+  if (order._tag === "Send") return sendForeign(network, notes, order)
   if (channelIdIn(network.contract, order.config) !== order.channelId) {
     return Effect.succeed(refused("channel_id_mismatch"))
   }
-  const { channels } = records
   switch (order._tag) {
     case "Look":
-      return Effect.as(mirror(network, channels, order), done(null, 0n))
+      return Effect.as(mirror(network, order), done(null, 0n))
     case "Receipt":
-      return Effect.as(receiptsOf(records, order), done(null, 0n))
+      return Effect.as(receiptsOf(order), done(null, 0n))
     case "Deposit":
-      return makeDeposit(network, records, order)
+      return makeDeposit(network, notes, order)
     case "Claim":
-      return makeClaim(network, channels, order)
+      return makeClaim(network, order)
     case "Refund":
-      return Effect.catchTag(makeRefund(network, records, order), "ChannelRefused", ({ reason }) =>
+      return Effect.catchTag(makeRefund(network, notes, order), "ChannelRefused", ({ reason }) =>
         Effect.succeed<ChannelOrderAnswer>({ _tag: "Refused", reason })
       )
   }
@@ -173,23 +165,20 @@ const obey = (networks: ReadonlyMap<string, ChannelNetwork>, records: Records, o
 /**
  * The gateway reports with the channel's next voucher that they are written; the record is not written just for that.
  */
-const receiptsOf = Effect.fnUntraced(function* (
-  { channels, ledger }: Pick<Records, "channels" | "ledger">,
-  order: ChannelName
-) {
-  const found = yield* channels.read(order)
-  if (Option.isSome(found)) yield* writeOwed(ledger, order, found.value, owedOf(found.value))
+const receiptsOf = Effect.fnUntraced(function* (order: ChannelName) {
+  const found = yield* (yield* Channels).read(order)
+  if (Option.isSome(found)) yield* writeOwed(order, found.value, owedOf(found.value))
 })
 
 // The broker remembers a written id for two minutes; within this time it surely still does.
 const rememberedMs = 60_000
 
 const writeOwed = Effect.fnUntraced(function* (
-  ledger: Ledger["Service"],
   { channelId }: ChannelName,
   channel: Channel,
   due: ReadonlyArray<OwedReceipt>
 ) {
+  const ledger = yield* Ledger
   const nowMs = yield* Clock.currentTimeMillis
   const write = (owed: OwedReceipt) =>
     ledger.writeCharge(
@@ -202,26 +191,27 @@ const writeOwed = Effect.fnUntraced(function* (
 
 /** Writes the receipts that a channel has owed for this long, and records that. */
 export const writeReceipts = Effect.fnUntraced(function* (
-  { channels, ledger }: Pick<Records, "channels" | "ledger">,
   name: ChannelName,
   channel: Channel,
   sinceMs: number
-): Effect.fn.Return<void, BusError | ChannelRefused> {
+): Effect.fn.Return<void, BusError | ChannelRefused, Channels | Ledger> {
   const nowMs = yield* Clock.currentTimeMillis
   const due = owedOf(channel).filter(({ chargedAtMs }) => chargedAtMs <= nowMs - sinceMs)
   if (due.length === 0) return
-  yield* writeOwed(ledger, name, channel, due)
-  yield* channels.run(name, ChannelCommand.Receipted({ tickets: due.map(({ ticket }) => ticket) }))
+  yield* writeOwed(name, channel, due)
+  yield* (yield* Channels).run(name, ChannelCommand.Receipted({ tickets: due.map(({ ticket }) => ticket) }))
 })
 
 /** Synchronizes the channel's record with the chain. */
 export const mirror = Effect.fnUntraced(function* (
   { contract }: Pick<ChannelNetwork, "contract">,
-  channels: Channels["Service"],
   { network, channelId, config }: Pick<DepositOrder, "network" | "channelId" | "config">
-): Effect.fn.Return<SeenChannel, BusError | ChainUnavailable | ChannelRefused> {
+): Effect.fn.Return<SeenChannel, BusError | ChainUnavailable | ChannelRefused, Channels> {
   const seen = yield* contract.state(channelId)
-  yield* channels.run({ network, channelId }, ChannelCommand.Mirror({ network, config, mirror: mirrorOf(seen) }))
+  yield* (yield* Channels).run(
+    { network, channelId },
+    ChannelCommand.Mirror({ network, config, mirror: mirrorOf(seen) })
+  )
   return seen
 })
 
@@ -253,16 +243,15 @@ const depositIdOf = ({ channelId, authorization }: DepositOrder) =>
 
 const makeDeposit = Effect.fnUntraced(function* (
   network: ChannelNetwork,
-  records: Records,
+  notes: Notes,
   order: DepositOrder
-): Effect.fn.Return<ChannelOrderAnswer, Faults> {
-  const { channels } = records
+): Effect.fn.Return<ChannelOrderAnswer, Faults, Channels> {
   const { channelId, config, authorization } = order
   const amount = BigInt(order.amount)
-  const orders = signedOrders(records, order, depositIdOf(order))
+  const orders = signedOrders(notes, order, depositIdOf(order))
   const signed = Option.getOrUndefined(yield* orders.last)
   const earlier = signed && Option.getOrUndefined(yield* network.contract.outcomeOf(signed.transaction))
-  const recorded = order.isForeign === true ? Effect.void : mirror(network, channels, order)
+  const recorded = order.isForeign === true ? Effect.void : mirror(network, order)
   if (signed !== undefined && earlier?._tag === "Made") {
     yield* recorded
     return done(signed.transaction, amount)
@@ -294,14 +283,13 @@ const makeDeposit = Effect.fnUntraced(function* (
 /** Claims what one channel owes now. */
 const makeClaim = Effect.fnUntraced(function* (
   network: ChannelNetwork,
-  channels: Channels["Service"],
   order: Extract<ChannelOrder, { readonly _tag: "Claim" }>
-): Effect.fn.Return<ChannelOrderAnswer, Faults> {
+): Effect.fn.Return<ChannelOrderAnswer, Faults, Channels> {
   const { contract } = network
   const authorizer = network.authorizerOf(order.config)
   if (authorizer === undefined) return unavailable("the key of the channel's authorizer is not configured")
-  yield* mirror(network, channels, order)
-  const found = Option.getOrUndefined(yield* channels.read(order))
+  yield* mirror(network, order)
+  const found = Option.getOrUndefined(yield* (yield* Channels).read(order))
   const row = found && claimableOf(found)
   if (row === undefined) return done(null, 0n)
   const data = claimCall([row], yield* authorizer.sign(claimBatchMessage(contract.separator, [row])))
@@ -311,7 +299,7 @@ const makeClaim = Effect.fnUntraced(function* (
     return unavailable(`the contract refuses a claim: ${simulated.failure.text}`)
   }
   const outcome = yield* transact(network, { data, gas: claimGas(1) })
-  const after = yield* mirror(network, channels, order)
+  const after = yield* mirror(network, order)
   // Refused if the keeper has claimed the same amount in the meantime.
   if (outcome._tag === "Made") return done(outcome.receipt.transactionHash, row.totalClaimed)
   return after.totalClaimed >= row.totalClaimed ? done(null, 0n) : unavailable("the contract has refused a claim")
@@ -322,19 +310,18 @@ type RefundOrder = Extract<ChannelOrder, { readonly _tag: "Refund" }>
 /** Claims what was charged and returns the rest, or part of it: both or neither. */
 const makeRefund = Effect.fnUntraced(function* (
   network: ChannelNetwork,
-  records: Records,
+  notes: Notes,
   order: RefundOrder
-): Effect.fn.Return<ChannelOrderAnswer, Faults> {
-  const { channels } = records
+): Effect.fn.Return<ChannelOrderAnswer, Faults, Channels> {
   const { contract } = network
   const { channelId, config, voucher } = order
   const authorizer = network.authorizerOf(config)
   if (authorizer === undefined) return refused("refund_authorizer_unknown")
   // A gateway of an earlier release sends it once.
-  const orders = order.ticket === undefined ? undefined : signedOrders(records, order, `refund-${order.ticket}`)
+  const orders = order.ticket === undefined ? undefined : signedOrders(notes, order, `refund-${order.ticket}`)
   const signed = orders && Option.getOrUndefined(yield* orders.last)
   if (signed !== undefined) yield* contract.outcomeOf(signed.transaction)
-  const before = yield* mirror(network, channels, order)
+  const before = yield* mirror(network, order)
   if (signed?.refund && before.refundNonce > BigInt(signed.refund.nonce)) {
     return done(signed.transaction, BigInt(signed.refund.amount))
   }
@@ -357,10 +344,10 @@ const makeRefund = Effect.fnUntraced(function* (
   }
   // From here on the money can leave at any time, whichever process dies: no call may be sold against it.
   const numbered = { nonce: before.refundNonce.toString(), amount: amount.toString() }
-  yield* channels.run(order, ChannelCommand.SignRefund(numbered))
+  yield* (yield* Channels).run(order, ChannelCommand.SignRefund(numbered))
   const noted = (transaction: string) => orders?.note({ transaction, refund: numbered }) ?? Effect.void
   const outcome = yield* transact(network, { data, gas: refundGas, noted })
-  const after = yield* mirror(network, channels, order)
+  const after = yield* mirror(network, order)
   if (outcome._tag === "Made") return done(outcome.receipt.transactionHash, amount)
   // Another settler with the same order was first.
   if (after.refundNonce > before.refundNonce) return done(null, before.balance - after.balance)
@@ -372,12 +359,12 @@ type SendOrder = Extract<ChannelOrder, { readonly _tag: "Send" }>
 /** What another server has signed is sent unchanged: the contract checks who may claim and refund. */
 const sendForeign = Effect.fnUntraced(function* (
   network: ChannelNetwork,
-  records: Records,
+  notes: Notes,
   { settlement, ticket }: SendOrder
 ): Effect.fn.Return<ChannelOrderAnswer, Faults> {
   const { contract } = network
   const { data, gas } = foreignCall(settlement)
-  const orders = signedOrders(records, { network: network.name, channelId: `0x${sha256Of(data)}` }, settlement.type)
+  const orders = signedOrders(notes, { network: network.name, channelId: `0x${sha256Of(data)}` }, settlement.type)
   const signed = Option.getOrUndefined(yield* orders.last)
   const outcome =
     signed === undefined ? undefined : Option.getOrUndefined(yield* contract.outcomeOf(signed.transaction))

@@ -9,6 +9,7 @@ import {
   type ReceiptSum,
   withReceipt
 } from "../../../../services/payment-settler/channels/channel-books.ts"
+import { Ledger } from "../../../../services/payment-settler/ledger.ts"
 import { failingAtEach, recordedBucket, told } from "../../../support/recorder.ts"
 import { diceOf } from "../../../support/random-ssml.ts"
 import { begin, channelAtWork, charge, mirror, receipted } from "../../../libs/payments/channels/channel-at-work.ts"
@@ -69,14 +70,14 @@ describe("the receipts that were written since the last time", () => {
           const entries = new Map<string, KvEntry<ReceiptSum>>()
           const keeper = {
             network: { name: "eip155:84532", entry: { PayTo: "0xcc" }, contract: {} },
-            ledger: {
-              charges: (_: string, from: number) =>
-                Stream.fromIterable(charges.filter(({ sequence }) => sequence >= from))
-            },
             receiptSums: { sums: recordedBucket(record, entries), places: recordedBucket<{ through: number }>(record) }
           } as unknown as Parameters<typeof addReceipts>[0]
+          const ledger = Ledger.of({
+            charges: (_: string, from: number) =>
+              Stream.fromIterable(charges.filter(({ sequence }) => sequence >= from))
+          } as never)
           const add = Effect.retry(addReceipts(keeper, new Map()), { times: 1 })
-          yield* Effect.andThen(add, add)
+          yield* Effect.provideService(Effect.andThen(add, add), Ledger, ledger)
           return [...entries.values()].map(({ value }) => value)
         })
       )

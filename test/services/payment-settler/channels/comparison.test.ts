@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Option, Stream } from "effect"
 import type { BookFinding } from "#payments/contract"
 import { Metrics } from "#runtime"
-import { type Channel, channelIdIn } from "#payments"
-import type { StoredCharge } from "../../../../services/payment-settler/ledger.ts"
+import { type Channel, channelIdIn, Channels } from "#payments"
+import { Ledger, type StoredCharge } from "../../../../services/payment-settler/ledger.ts"
 import { compareChannels, type ReceiptSum } from "../../../../services/payment-settler/channels/channel-books.ts"
 import { Books } from "../../../../services/payment-settler/reconciliation/Books.ts"
 import { testNetwork } from "../../../support/payments.ts"
@@ -50,18 +50,18 @@ const world = Effect.fnUntraced(function* (channels: ReadonlyArray<Channel>) {
   const metrics = Context.get(context, Metrics)
   const seen = { balance: 0n, totalClaimed: 0n, withdrawAmount: 0n, withdrawRequestedAt: 0, refundNonce: 0n, block: 1 }
   const state = (channelId: string) => Effect.sync(() => (looked.push(channelId), seen))
-  const keeper = {
-    network: { name: testNetwork.Network, entry: testNetwork, contract: { ...contract, state } },
-    channels: {
+  const stores = Layer.mergeAll(
+    Layer.succeed(Channels, {
       run: () => Effect.void,
       read: ({ channelId }: { readonly channelId: string }) =>
         Effect.sync(() => Option.fromUndefinedOr(present.get(channelId as `0x${string}`)))
-    },
-    ledger: {
+    } as never),
+    Layer.succeed(Ledger, {
       charges: (_: string, from: number) => Stream.fromIterable(charges.filter(({ sequence }) => sequence >= from))
-    },
-    books,
-    metrics,
+    } as never)
+  )
+  const keeper = {
+    network: { name: testNetwork.Network, entry: testNetwork, contract: { ...contract, state } },
     receiptSums: {
       sums: recordedBucket<ReceiptSum>(recorder()),
       places: recordedBucket<{ readonly through: number }>(recorder())
@@ -74,7 +74,7 @@ const world = Effect.fnUntraced(function* (channels: ReadonlyArray<Channel>) {
     Number(/^payment_book_findings_total\{.*ChannelDiffers.*\} (\d+)$/mu.exec(text)?.[1] ?? 0)
   )
   return {
-    compare: compareChannels(keeper, known),
+    compare: compareChannels(keeper, known).pipe(Effect.provide(stores), Effect.provideContext(context)),
     findings: Effect.map(books.all(testNetwork), (all) => all.map(({ value }) => value)),
     books,
     charges,

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Latch, Layer, Option } from "effect"
+import { Context, Effect, Latch, Layer, Option } from "effect"
 import { Requests } from "#bus"
 import type { ChannelOrder } from "#payments/contract"
 import { Metrics } from "#runtime"
@@ -88,7 +88,10 @@ const world = (record: Recorder, given: Given = {}) => {
     Layer.succeed(Ledger, {} as never),
     kv.layer,
     Layer.succeed(Requests, {
-      answer: (asked: { readonly handler: typeof handler }) => Effect.sync(() => void (handler = asked.handler))
+      answer: (asked: { readonly handler: typeof handler }) =>
+        Effect.contextWith((context) =>
+          Effect.sync(() => void (handler = (order) => Effect.provideContext(asked.handler(order), context)))
+        )
     } as never)
   )
   const layer = answerChannelOrders.pipe(Layer.provide(services), Layer.provideMerge(Metrics.layerTest))
@@ -243,18 +246,18 @@ describe("the receipts that a channel owes", () => {
         ...state,
         owed: state.owed?.map((owed) => ({ ...owed, chargedAtMs: -ms })) ?? []
       })
-      const records = {
-        channels: Channels.of({ run: () => record.call("tell the record", Effect.succeed(state)) } as never),
-        ledger: Ledger.of({
-          writeCharge: ({ ticket }: { readonly ticket: string }, mayExist: boolean) =>
-            record.call(`write ${ticket}${mayExist ? " if it is not there" : ""}`, Effect.void)
-        } as never)
-      }
-      const name = { network, channelId }
-      yield* writeReceipts(records, name, aged(4_999), 5_000)
+      const channels = Channels.of({ run: () => record.call("tell the record", Effect.succeed(state)) } as never)
+      const ledger = Ledger.of({
+        writeCharge: ({ ticket }: { readonly ticket: string }, mayExist: boolean) =>
+          record.call(`write ${ticket}${mayExist ? " if it is not there" : ""}`, Effect.void)
+      } as never)
+      const services = Context.make(Channels, channels).pipe(Context.add(Ledger, ledger))
+      const write = (ms: number) =>
+        Effect.provideContext(writeReceipts({ network, channelId }, aged(ms), 5_000), services)
+      yield* write(4_999)
       assert.deepStrictEqual(record.calls, [])
-      yield* writeReceipts(records, name, aged(5_000), 5_000)
-      yield* writeReceipts(records, name, aged(60_001), 5_000)
+      yield* write(5_000)
+      yield* write(60_001)
       assert.deepStrictEqual(record.calls, [
         "write t1",
         "tell the record",
