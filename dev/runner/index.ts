@@ -2,5 +2,5 @@
  * A reference runner in small files: ask-for-work.ts asks, perform.ts does one phase, phases/ holds each of them,
  * Reporter.ts reports the result.
  */
-export { type RunnerGiven, runnerOptions } from "./options.ts"
+export { type RunnerFlags, runnerOptions } from "./options.ts"
 export { runRunner } from "./runner.ts"

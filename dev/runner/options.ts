@@ -34,7 +34,7 @@ export interface RunnerOptions {
 export const exampleAgent = `sh ${resolve(import.meta.dirname, "example-agent.sh")}`
 
 /** The options as read from the command line. */
-export interface RunnerGiven {
+export interface RunnerFlags {
   readonly agent: ReadonlyArray<string>
   readonly instance: string | undefined
   readonly model: string | undefined
@@ -53,7 +53,7 @@ export interface RunnerGiven {
 }
 
 /** The options with their defaults filled in. */
-export const runnerOptions = (given: RunnerGiven, home: string): RunnerOptions => ({
+export const runnerOptions = (given: RunnerFlags, home: string): RunnerOptions => ({
   name: given.name ?? `${hostname()}-${process.pid}`,
   agents: given.agent.length === 0 ? ["coder"] : given.agent,
   agentInstanceId: given.instance ?? null,

@@ -16,7 +16,7 @@ import {
   appendRecord,
   decideRecord,
   type FoundUniqueKey,
-  type Held,
+  type ActorState,
   type Precondition,
   readUniqueKey,
   recordCodec,
@@ -121,10 +121,10 @@ export class Actors extends Context.Service<
         definition: ActorDefinition<State, Command, Fact>,
         id: string
       ) {
-        const held = yield* loadHeld(reader, definition, subjects.log(definition.entity, id))
-        return held.sequence === 0 || held.isRetired
+        const loaded = yield* loadState(reader, definition, subjects.log(definition.entity, id))
+        return loaded.sequence === 0 || loaded.isRetired
           ? Option.none()
-          : Option.some({ state: held.state, sequence: held.sequence })
+          : Option.some({ state: loaded.state, sequence: loaded.sequence })
       })
       return Actors.of({ run, read, uniqueKey: (name) => readUniqueKey(reader, name) })
     })
@@ -157,21 +157,21 @@ const decideAndAppend = ({ reader, publisher, conflicts, remembered }: LoopParts
   ): Effect.fn.Return<Outcome<State>, CommandError> {
     const { entity } = definition
     const subject = subjects.log(entity, id)
-    const load = loadHeld(reader, definition, subject)
+    const load = loadState(reader, definition, subject)
     const guess: Remembered<State> = { ...nothingRead(definition), unread: 1 }
     let known = remembered.get(subject) as Remembered<State> | undefined
     if (known === undefined && mayBegin(definition, command)) known = guess
     if (known !== undefined && known.unread >= unreadMax) known = undefined
     for (let tried = 0; tried < triesMax; tried++) {
       const isFresh = known === undefined || known.unread === 0
-      const held: Remembered<State> = known ?? (yield* load)
+      const current: Remembered<State> = known ?? (yield* load)
       known = undefined
-      const { state, sequence } = held
-      if (held.recentCommands.includes(commandId)) return { state, sequence, was: "repeated" }
+      const { state, sequence } = current
+      if (current.recentCommands.includes(commandId)) return { state, sequence, was: "repeated" }
       const atMs = yield* Clock.currentTimeMillis
-      const decided = held.isRetired
+      const decided = current.isRetired
         ? Result.fail(new EntityNotFound({ entity, id }))
-        : decideRecord(definition, held, command, { id, commandId, atMs })
+        : decideRecord(definition, current, command, { id, commandId, atMs })
       // A cached or assumed state can be behind another replica's decision: it allows, but never refuses.
       if (!isFresh && (Result.isFailure(decided) || decided.success === undefined)) continue
       const record = yield* Effect.fromResult(decided)
@@ -190,10 +190,10 @@ const decideAndAppend = ({ reader, publisher, conflicts, remembered }: LoopParts
         Effect.tapError(() => Effect.sync(() => remembered.remove(subject)))
       )
       if (Option.isSome(appended)) {
-        remembered.set(subject, { ...record, sequence: appended.value, unread: held.unread + 1 })
+        remembered.set(subject, { ...record, sequence: appended.value, unread: current.unread + 1 })
         return { state: record.state, sequence: appended.value, was: "decided" }
       }
-      if (held !== guess) conflicts.inc({ entity })
+      if (current !== guess) conflicts.inc({ entity })
       const now = yield* load
       // The entity itself has not changed, so a precondition or unique key has.
       if (now.sequence === sequence) return yield* new PreconditionFailed({ entity, id })
@@ -224,7 +224,7 @@ const outcomeOf = (exit: Exit.Exit<Outcome<unknown>, CommandError>) => {
 const mayBegin = <State, Command, Fact>({ begins }: ActorDefinition<State, Command, Fact>, command: Command) =>
   begins === undefined || begins(command)
 
-interface Remembered<State> extends Held<State> {
+interface Remembered<State> extends ActorState<State> {
   /** The sequence of its last record; 0 if it has none. */
   readonly sequence: number
   readonly isRetired: boolean
@@ -242,7 +242,7 @@ const nothingRead = <State, Command, Fact>({ initial }: ActorDefinition<State, C
 })
 
 /** Reads the entity's last record once, from the leader. */
-const loadHeld = Effect.fnUntraced(function* <State, Command, Fact>(
+const loadState = Effect.fnUntraced(function* <State, Command, Fact>(
   reader: StreamReader["Service"],
   definition: ActorDefinition<State, Command, Fact>,
   subject: string

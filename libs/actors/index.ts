@@ -12,7 +12,7 @@ export {
   decideRecord,
   factsMax,
   type FoundUniqueKey,
-  type Held,
+  type ActorState,
   type Precondition,
   recentCommandsMax,
   recordCodec,

@@ -50,7 +50,7 @@ export const recentCommandsMax = 64
 export const factsMax = 64
 
 /** The known state of an entity before a command. */
-export interface Held<State> {
+export interface ActorState<State> {
   readonly state: State
   readonly recentCommands: ReadonlyArray<string>
 }
@@ -58,25 +58,25 @@ export interface Held<State> {
 /** The record of the decision; undefined when the command changes nothing. */
 export const decideRecord = <State, Command, Fact>(
   definition: ActorDefinition<State, Command, Fact>,
-  held: Held<State>,
+  before: ActorState<State>,
   command: Command,
   context: DecisionContext
 ): Result.Result<ActorRecord<State, Fact> | undefined, Refusal | EntityNotFound> =>
-  Result.flatMap(definition.decide(held.state, command, context), (facts) => {
+  Result.flatMap(definition.decide(before.state, command, context), (facts) => {
     if (facts.length === 0) return Result.succeed(undefined)
     if (facts.length > factsMax) {
       return Result.fail(new Refusal({ state: definition.entity, reason: `more than ${factsMax} facts at once` }))
     }
-    return Result.succeed(recordOf(definition, held, facts, context))
+    return Result.succeed(recordOf(definition, before, facts, context))
   })
 
 const recordOf = <State, Command, Fact>(
   definition: ActorDefinition<State, Command, Fact>,
-  held: Held<State>,
+  before: ActorState<State>,
   facts: ReadonlyArray<Fact>,
   context: DecisionContext
 ): ActorRecord<State, Fact> => {
-  let state = held.state
+  let state = before.state
   const events = facts.flatMap((fact) => {
     state = definition.evolve(state, fact, context)
     return definition
@@ -90,7 +90,7 @@ const recordOf = <State, Command, Fact>(
     events,
     state,
     stateVersion: definition.stateVersion,
-    recentCommands: [...held.recentCommands, context.commandId].slice(-recentCommandsMax),
+    recentCommands: [...before.recentCommands, context.commandId].slice(-recentCommandsMax),
     isRetired: facts.some((fact) => definition.retires?.(fact) ?? false)
   }
 }

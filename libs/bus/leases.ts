@@ -21,7 +21,7 @@ export interface Lease {
 }
 
 /** A currently held lease. */
-interface HeldLease {
+interface LeaseEntry {
   readonly key: string
   readonly holder: string
   /** When it expires unless renewed, in epoch milliseconds of the broker's clock. */
@@ -46,7 +46,7 @@ export class Leases extends Context.Service<
      */
     readonly whileHeld: <E, R>(lease: Lease, work: Effect.Effect<unknown, E, R>) => Effect.Effect<never, E, R>
     /** All held leases, by key; at most 10,000. */
-    readonly held: Effect.Effect<ReadonlyArray<HeldLease>, BusError>
+    readonly held: Effect.Effect<ReadonlyArray<LeaseEntry>, BusError>
   }
 >()("starling/bus/Leases") {
   static readonly layer = Layer.effect(
@@ -56,7 +56,7 @@ export class Leases extends Context.Service<
       const whileHeld = <E, R>(lease: Lease, work: Effect.Effect<unknown, E, R>): Effect.Effect<never, E, R> =>
         takeAndWork(nats, lease, work).pipe(Effect.andThen(nextBeat), Effect.forever)
       const reader = yield* StreamReader
-      return Leases.of({ whileHeld, held: heldIn(reader) })
+      return Leases.of({ whileHeld, held: leasesIn(reader) })
     })
   )
 }
@@ -65,14 +65,14 @@ export class Leases extends Context.Service<
 const heldMax = 10_000
 
 /** A released key has no message, or a marker without a holder. */
-const heldIn = Effect.fnUntraced(function* (reader: StreamReader["Service"]) {
+const leasesIn = Effect.fnUntraced(function* (reader: StreamReader["Service"]) {
   const counts = yield* reader.countBySubject("KV_leases", `${leasesPrefix}>`)
   const keys = Object.keys(counts).toSorted().slice(0, heldMax)
   const found = yield* Effect.forEach(keys, (subject) => reader.last("KV_leases", subject), { concurrency: 16 })
   return found.flatMap(Option.toArray).flatMap(leaseOf)
 })
 
-const leaseOf = ({ subject, storedAtMs, ...message }: SourceMessage): ReadonlyArray<HeldLease> =>
+const leaseOf = ({ subject, storedAtMs, ...message }: SourceMessage): ReadonlyArray<LeaseEntry> =>
   Result.match(codec.decode(message), {
     onFailure: () => [],
     onSuccess: ({ holder }) => [
@@ -101,8 +101,8 @@ const takeAndWork = Effect.fnUntraced(function* <E, R>(
   const renewing = Effect.forever(Effect.andThen(nextBeat, renew)).pipe(
     Effect.catch(() => Effect.logWarning("lease lost").pipe(Effect.annotateLogs({ lease: lease.key })))
   )
-  const giveBack = Effect.suspend(() => remove(nats, lease, revision)).pipe(Effect.timeout("1 second"), Effect.ignore)
-  yield* Effect.raceFirst(Effect.asVoid(work), Effect.asVoid(renewing)).pipe(Effect.ensuring(giveBack))
+  const release = Effect.suspend(() => remove(nats, lease, revision)).pipe(Effect.timeout("1 second"), Effect.ignore)
+  yield* Effect.raceFirst(Effect.asVoid(work), Effect.asVoid(renewing)).pipe(Effect.ensuring(release))
 })
 
 const leasesPrefix = "$KV.leases."

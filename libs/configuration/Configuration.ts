@@ -75,7 +75,7 @@ export const configurationInput = (source: ConfigurationSource) =>
   Effect.map(partsOf(source), (parts) => ({ input: inputOf(parts), repeated: parts.repeated }))
 
 /** An upgrade must not stop a running system because of a removed key. */
-const warnOfRemoved = ({ file, environment }: Parts) => {
+const warnOfRemoved = ({ file, environment }: Sources) => {
   const found = [
     ...removedIn(file).map(({ section, key, instead }) => ({ name: `${section}.${key}`, instead })),
     ...removedKeys
@@ -90,7 +90,7 @@ const warnOfRemoved = ({ file, environment }: Parts) => {
   )
 }
 
-interface Parts {
+interface Sources {
   readonly isMissing: boolean
   readonly file: unknown
   readonly launcher: Readonly<Record<string, Sections>>
@@ -99,11 +99,11 @@ interface Parts {
   readonly repeated: ReadonlyArray<Fault>
 }
 
-const inputOf = ({ file, launcher, environment }: Parts) => overlay(withDefaults(file, launcher), environment)
+const inputOf = ({ file, launcher, environment }: Sources) => overlay(withDefaults(file, launcher), environment)
 
 const partsOf = Effect.fnUntraced(function* (
   source: ConfigurationSource
-): Effect.fn.Return<Parts, InvalidConfiguration> {
+): Effect.fn.Return<Sources, InvalidConfiguration> {
   const text = yield* readTextFile(source.path).pipe(
     Effect.catch((error) =>
       error.isMissing && !source.isRequired

@@ -62,7 +62,7 @@ const note = (sources: Map<string, SettingSource>, source: SettingSource, path: 
 }
 
 /** The parts of a schema that can hold further fields. */
-interface Holder {
+interface SettingParent {
   readonly fields?: Readonly<Record<string, Schema.Top>>
   readonly to?: Schema.Top
   readonly schema?: Schema.Top
@@ -71,8 +71,8 @@ interface Holder {
 }
 
 /** The fields of a schema, or those of the entries of a list; a leaf has neither. */
-const partsOf = (schema: Schema.Top): Pick<Holder, "fields" | "value"> => {
-  const holder = schema as Holder
+const partsOf = (schema: Schema.Top): Pick<SettingParent, "fields" | "value"> => {
+  const holder = schema as SettingParent
   if (holder.fields !== undefined || holder.value !== undefined) return holder
   const within = holder.to ?? holder.schema
   return within === undefined ? {} : partsOf(within)
@@ -116,7 +116,7 @@ export const effectiveSettings = (
 ): ReadonlyArray<Setting> => {
   const all: Array<Setting> = []
 
-  const look = (field: Schema.Top, { path, ...at }: Place): void => {
+  const look = (field: Schema.Top, { path, ...at }: SettingPath): void => {
     const { fields, value: entry } = partsOf(field)
     if (at.facts.shown === "whole" && fields !== undefined) {
       return lookInto(fields, { path, ...at })
@@ -129,7 +129,7 @@ export const effectiveSettings = (
     }
     all.push(settingAt({ path, ...at }, sources))
   }
-  const lookInto = (fields: Readonly<Record<string, Schema.Top>>, { path, source, ...at }: Place): void => {
+  const lookInto = (fields: Readonly<Record<string, Schema.Top>>, { path, source, ...at }: SettingPath): void => {
     for (const [key, field] of Object.entries(fields)) {
       const inner = `${path}.${key}`
       look(field, {
@@ -150,7 +150,7 @@ export const effectiveSettings = (
   return all
 }
 
-interface Place {
+interface SettingPath {
   readonly path: string
   readonly facts: KeyFacts
   readonly value: unknown
@@ -160,7 +160,7 @@ interface Place {
 
 const partAt = (value: unknown, key: string) => (isJson(value) ? value[key] : undefined)
 
-const settingAt = ({ path, facts, value, source, default: usual }: Place, sources: SettingSources): Setting => {
+const settingAt = ({ path, facts, value, source, default: usual }: SettingPath, sources: SettingSources): Setting => {
   const { value: seen, isHidden } = shownValue(value, facts.shown)
   return {
     key: path,

@@ -32,7 +32,7 @@ export const connectFirst = ({ addresses, port, done }: Race): GiveUp => {
   let next = 0
   let timer: NodeJS.Timeout | undefined
 
-  const giveUp = () => {
+  const timeOut = () => {
     clearTimeout(timer)
     next = order.length
     const silent = [...trying.values()].map((address) => `${address} did not answer`)
@@ -48,7 +48,7 @@ export const connectFirst = ({ addresses, port, done }: Race): GiveUp => {
     trying.set(socket, one.address)
     socket.once("connect", () => {
       if (!trying.delete(socket)) return
-      giveUp()
+      timeOut()
       done(null, socket)
     })
     socket.on("error", (error: NodeJS.ErrnoException) => {
@@ -60,7 +60,7 @@ export const connectFirst = ({ addresses, port, done }: Race): GiveUp => {
     if (next < order.length) timer = setTimeout(attempt, nextAfterMs)
   }
   attempt()
-  return giveUp
+  return timeOut
 }
 
 // As the client library creates its own.

@@ -16,7 +16,7 @@ export interface AddressGuard {
 interface Network {
   readonly name: string
   readonly cidr: string
-  readonly holds: (address: string) => boolean
+  readonly contains: (address: string) => boolean
 }
 
 /** Entries of `allowCidrs` that are malformed. */
@@ -36,8 +36,8 @@ export const addressGuard = (allowCidrs: ReadonlyArray<string>): AddressGuard =>
     const { instead, also } = isIP(address) === 6 ? embeddedIn(address) : { also: [] }
     if (instead !== undefined) return judge(instead)
     if (isIP(address) === 0) return Verdict.Refused({ range: "not an address", cidr: given })
-    if (!allowed.some((range) => range.holds(address))) {
-      const found = refused.find((range) => range.holds(address))
+    if (!allowed.some((range) => range.contains(address))) {
+      const found = refused.find((range) => range.contains(address))
       if (found !== undefined) return Verdict.Refused({ range: found.name, cidr: found.cidr })
     }
     return also.map(judge).find(({ _tag }) => _tag === "Refused") ?? Verdict.Allowed()
@@ -47,10 +47,10 @@ export const addressGuard = (allowCidrs: ReadonlyArray<string>): AddressGuard =>
 
 const network = (name: string, cidr: string): Network => {
   const parsed = parse(cidr)
-  if (parsed === undefined) return { name, cidr, holds: () => false }
+  if (parsed === undefined) return { name, cidr, contains: () => false }
   const list = new BlockList()
   list.addSubnet(parsed.address, parsed.bits, parsed.family)
-  return { name, cidr, holds: (address) => family(address) === parsed.family && list.check(address, parsed.family) }
+  return { name, cidr, contains: (address) => family(address) === parsed.family && list.check(address, parsed.family) }
 }
 
 const parse = (cidr: string) => {

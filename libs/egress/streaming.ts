@@ -92,7 +92,7 @@ interface Inflow {
   phase: "connect" | "headers" | "body"
   head: Head | undefined
   end: { readonly error: StreamError | undefined } | undefined
-  held: Array<Uint8Array>
+  pending: Array<Uint8Array>
   heldBytes: number
   bytes: number
   wake: (() => void) | undefined
@@ -109,7 +109,7 @@ const openInflow = (pool: Pool, { origin, path }: Target, request: EgressStreamR
     phase: "connect",
     head: undefined,
     end: undefined,
-    held: [],
+    pending: [],
     heldBytes: 0,
     bytes: 0,
     wake: undefined
@@ -130,7 +130,7 @@ const openInflow = (pool: Pool, { origin, path }: Target, request: EgressStreamR
         flow.head = { status, headers: flat(given) }
         notify(flow)
       },
-      onResponseData: (from, chunk) => hold(flow, { from, chunk, bytesMax: request.responseBytesMax }),
+      onResponseData: (from, chunk) => buffer(flow, { from, chunk, bytesMax: request.responseBytesMax }),
       onResponseEnd: () => finish(flow, undefined),
       onResponseError: (_controller, error) => finish(flow, toEgressError(error))
     }
@@ -144,13 +144,13 @@ interface Arrived {
   readonly bytesMax: number
 }
 
-const hold = (flow: Inflow, { from, chunk, bytesMax }: Arrived) => {
+const buffer = (flow: Inflow, { from, chunk, bytesMax }: Arrived) => {
   flow.bytes += chunk.length
   if (flow.bytes > bytesMax) {
     finish(flow, new ResponseTooLarge({ bytesMax }))
     return from.abort(new Cancelled())
   }
-  flow.held.push(chunk)
+  flow.pending.push(chunk)
   flow.heldBytes += chunk.length
   if (flow.heldBytes >= heldBytesMax) from.pause()
   return notify(flow)
@@ -186,9 +186,9 @@ const isOfBody = (error: StreamError | undefined): error is Stalled | ResponseTo
 /** The chunks since the last take, at least one; none once the answer has ended. */
 const take = (flow: Inflow): Effect.Effect<ReadonlyArray<Uint8Array>, StreamError> =>
   when(flow, () => {
-    if (flow.held.length > 0) {
-      const taken = flow.held
-      flow.held = []
+    if (flow.pending.length > 0) {
+      const taken = flow.pending
+      flow.pending = []
       flow.heldBytes = 0
       if (flow.controller?.paused === true) flow.controller.resume()
       return Effect.succeed(taken)

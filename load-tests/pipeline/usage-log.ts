@@ -4,7 +4,7 @@
  */
 import type { JetStreamClient } from "@nats-io/jetstream"
 import { Result } from "effect"
-import { decideRecord, type Held } from "#actors"
+import { decideRecord, type ActorState } from "#actors"
 import {
   hourOf,
   hourlySpendHours,
@@ -66,7 +66,7 @@ const template = (nowMs: number) => {
       }
     }
   ]
-  let held: Held<WorkItemState | null> = { state: null, recentCommands: [] }
+  let held: ActorState<WorkItemState | null> = { state: null, recentCommands: [] }
   let text = ""
   for (const [index, command] of commands.entries()) {
     const decided = decideRecord(workItem, held, command, { id, commandId: `c${index}`, atMs: nowMs })

@@ -26,12 +26,12 @@ export const writeUsers = Effect.fnUntraced(function* (folder: string) {
     machineUsers.map(({ user }) => user)
   )
   yield* writePrivately(join(server, "users.conf"), accounts(machineUsers, passwords))
-  yield* Effect.forEach(passwords, ([user, password]) => Effect.promise(() => giveOut(folder, user, password)))
+  yield* Effect.forEach(passwords, ([user, password]) => Effect.promise(() => writeCredentials(folder, user, password)))
   yield* moveStore(join(folder, "data"))
   yield* print(`the broker has ${passwords.size} users`)
 })
 
-const giveOut = async (folder: string, user: string, password: string) => {
+const writeCredentials = async (folder: string, user: string, password: string) => {
   const own = join(folder, "users", user)
   await mkdir(own, { recursive: true })
   await writeFile(join(own, user), `${password}\n`)

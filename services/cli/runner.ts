@@ -8,7 +8,7 @@ import { busOf } from "./connection.ts"
 import { writeError } from "./screen.ts"
 import { runnerUser } from "#fleet/broker-users"
 import { readSettings } from "#fleet"
-import { type RunnerGiven, runnerOptions, runRunner } from "#dev/runner"
+import { type RunnerFlags, runnerOptions, runRunner } from "#dev/runner"
 
 const setting = Layer.mergeAll(
   Layer.succeed(Environment, process.env),
@@ -16,13 +16,13 @@ const setting = Layer.mergeAll(
   Layer.succeed(References.MinimumLogLevel, "Info")
 )
 
-const program = Effect.fnUntraced(function* (given: RunnerGiven) {
+const program = Effect.fnUntraced(function* (given: RunnerFlags) {
   const { home } = yield* readSettings
   const bus = busOf(given.nats, { keptUser: runnerUser })
   return yield* runRunner(runnerOptions(given, home)).pipe(Effect.provide(bus))
 })
 
-export const runner = (given: RunnerGiven): void => {
+export const runner = (given: RunnerFlags): void => {
   const stop = Effect.runCallback(program(given).pipe(Effect.provide(setting)), {
     onExit: (exit) => {
       const isStopped = exit._tag === "Success" || Cause.hasInterruptsOnly(exit.cause)

@@ -20,9 +20,9 @@ class HomeInUse extends Schema.TaggedError<HomeInUse>()("HomeInUse", {
   }
 }
 
-const Holder = Schema.fromJsonString(Schema.Struct({ pid: Schema.Int, startedAt: Schema.String }))
-const encodeHolder = Schema.encodeSync(Holder)
-const decodeHolder = Schema.decodeUnknownOption(Holder)
+const LockFile = Schema.fromJsonString(Schema.Struct({ pid: Schema.Int, startedAt: Schema.String }))
+const encodeHolder = Schema.encodeSync(LockFile)
+const decodeHolder = Schema.decodeUnknownOption(LockFile)
 
 // A stale lock is gone after one try, or once the guard of a process that died while removing it has aged.
 const triesMax = 150

@@ -87,10 +87,10 @@ export const roleProcess = (role: RoleName, environment: Readonly<Record<string,
 const ownProgram = process.argv[1] ?? ""
 
 const Note = Schema.fromJsonString(Schema.Struct({ role: Schema.String, metrics: Schema.String, fleet: Schema.Int }))
-const Holder = Schema.fromJsonString(Schema.Struct({ pid: Schema.Int }))
+const LockFile = Schema.fromJsonString(Schema.Struct({ pid: Schema.Int }))
 const Said = Schema.fromJsonString(Schema.Struct({ metrics: Schema.String }))
 const decodeNote = Schema.decodeUnknownOption(Note)
-const decodeHolder = Schema.decodeUnknownOption(Holder)
+const decodeHolder = Schema.decodeUnknownOption(LockFile)
 const decodeSaid = Schema.decodeUnknownOption(Said)
 const encodeNote = Schema.encodeSync(Note)
 

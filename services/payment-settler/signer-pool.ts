@@ -40,7 +40,7 @@ export interface SignerPool extends KeyLatches {
   ) => Effect.Effect<SignerLease, ChainUnavailable>
 }
 
-interface Held {
+interface LeasedKey {
   readonly key: SettlerKey
   readonly account: SettlerAccount
   inUse: number
@@ -111,42 +111,42 @@ const leasedPool = Effect.fnUntraced(function* (
   const gauge = metrics.gauge(keysHeld)
   const filled = metrics.counter(gapsFilled)
   filled.begin({ network: name })
-  const held = new Map<string, Held>()
+  const leased = new Map<string, LeasedKey>()
   const all = latchesOf(false)
   const latches = new Map(keys.map(({ address }) => [address, latchesOf(false)]))
   // A retiring key settles only payments that name it.
-  const open = () => [...held.values()].filter(({ key }) => !retiring.has(key.address))
+  const open = () => [...leased.values()].filter(({ key }) => !retiring.has(key.address))
   const changed = Effect.suspend(() => {
-    gauge.set({ network: name }, held.size)
-    const each = Effect.forEach(latches, ([address, one]) => turn(one, held.has(address)), { discard: true })
+    gauge.set({ network: name }, leased.size)
+    const each = Effect.forEach(latches, ([address, one]) => turn(one, leased.has(address)), { discard: true })
     return Effect.andThen(each, turn(all, open().length > 0))
   })
 
   const heal = Effect.forEach(
     [...keys.keys()],
-    (index) => healOne(held.get(keys[index]?.address ?? ""), filled, name),
+    (index) => healOne(leased.get(keys[index]?.address ?? ""), filled, name),
     {
       discard: true
     }
   )
-  const hold = (key: SettlerKey) =>
+  const lease = (key: SettlerKey) =>
     Effect.acquireUseRelease(
       // A fresh account: the chain reports which nonces the last holder used.
       Effect.andThen(
         Effect.sync(() =>
-          held.set(key.address, { key, account: accountOf(key), inUse: 0, mayHaveGaps: true, isUnhealed: false })
+          leased.set(key.address, { key, account: accountOf(key), inUse: 0, mayHaveGaps: true, isUnhealed: false })
         ),
         changed
       ),
       () => Effect.never,
       () =>
         Effect.andThen(
-          Effect.sync(() => held.delete(key.address)),
+          Effect.sync(() => leased.delete(key.address)),
           changed
         )
     )
   const leaseName = (key: SettlerKey) => `settler-key-${key.network.replace(/[^A-Za-z0-9_-]/gu, "-")}-${key.address}`
-  const holdLeased = (key: SettlerKey) => leases.whileHeld({ key: leaseName(key), holder }, hold(key))
+  const holdLeased = (key: SettlerKey) => leases.whileHeld({ key: leaseName(key), holder }, lease(key))
   const compete = (key: SettlerKey, place: number) =>
     Effect.andThen(Effect.sleep(place * furtherKeyAfterMs), supervise("settler key", holdLeased(key)))
 
@@ -159,7 +159,7 @@ const leasedPool = Effect.fnUntraced(function* (
   return {
     ...all,
     keyOf: (address) => latches.get(address),
-    take: (payment) => takeFrom(payment?.facilitator, held, open())
+    take: (payment) => takeFrom(payment?.facilitator, leased, open())
   }
 })
 
@@ -173,10 +173,10 @@ const inTurn = (keys: ReadonlyArray<SettlerKey>, holder: string) => {
 /** Takes the key that the payer has signed for; otherwise, of those that can sign now, the one with the least work. */
 const takeFrom = Effect.fnUntraced(function* (
   facilitator: string | undefined,
-  held: ReadonlyMap<string, Held>,
-  open: ReadonlyArray<Held>
+  leased: ReadonlyMap<string, LeasedKey>,
+  open: ReadonlyArray<LeasedKey>
 ): Effect.fn.Return<SignerLease, ChainUnavailable> {
-  const one = facilitator === undefined ? leastBusy(open) : held.get(facilitator)
+  const one = facilitator === undefined ? leastBusy(open) : leased.get(facilitator)
   if (one === undefined) {
     return yield* noKey(
       facilitator === undefined
@@ -197,13 +197,13 @@ const takeFrom = Effect.fnUntraced(function* (
   return { lease, end }
 })
 
-const leastBusy = (open: ReadonlyArray<Held>): Held | undefined => {
+const leastBusy = (open: ReadonlyArray<LeasedKey>): LeasedKey | undefined => {
   const atHand = open.filter(({ key }) => key.isUnavailable?.() !== true)
   return (atHand.length > 0 ? atHand : open).toSorted((left, right) => left.inUse - right.inUse)[0]
 }
 
 const healOne = Effect.fnUntraced(function* (
-  one: Held | undefined,
+  one: LeasedKey | undefined,
   filled: { readonly inc: (labels: { readonly network: string }, by?: number) => void },
   network: string
 ) {

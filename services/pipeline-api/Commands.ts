@@ -130,8 +130,8 @@ export class Commands extends Context.Service<
       })
 
       const read = Effect.fnUntraced(function* <Entity extends CommandEntity>(entity: Entity, id: string) {
-        const held = yield* actors.read(definitionOf(entity), id)
-        return Option.flatMap(held, ({ state, sequence }) =>
+        const state = yield* actors.read(definitionOf(entity), id)
+        return Option.flatMap(state, ({ state, sequence }) =>
           state === null ? Option.none() : Option.some({ state, sequence })
         )
       })

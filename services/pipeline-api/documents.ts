@@ -57,7 +57,7 @@ const pipelineParts: ApiParts = {
     if (middlewares.size === 0) return []
     return method === "GET" ? ["X-Request-Id"] : ["X-Request-Id", "Idempotency-Key"]
   },
-  givenWith: (status, endpoint) => [
+  codesWith: (status, endpoint) => [
     "X-Request-Id",
     ...(status === 201 && creations.includes(endpoint?.identifier ?? "") ? ["Location", "Idempotent-Replayed"] : [])
   ]

@@ -288,11 +288,11 @@ export const agentView = (
 export const agentRow = (row: SeenAgent, nowMs: number): AgentView => {
   const { id, sequence, summary } = row
   const { pause, bench, quotaResetAtMs } = summary
-  const held = { pause, bench, quota: quotaOf(row) }
+  const causes = { pause, bench, quota: quotaOf(row) }
   return {
     ...namesOf(id),
-    state: agentHold(held, nowMs) ?? "Available",
-    holds: agentHolds(held, nowMs),
+    state: agentHold(causes, nowMs) ?? "Available",
+    holds: agentHolds(causes, nowMs),
     pause: pauseOf(pause),
     bench: benchOf(bench),
     quotaResetAt: maybeTime(quotaResetAtMs),

@@ -27,8 +27,8 @@ export const reconciliationSweep: Effect.Effect<Sweep, never, Configuration | Ch
 
     const compareTo = Effect.fnUntraced(function* (relayed: number): Effect.fn.Return<Findings, BusError> {
       const keptSinceMs = (yield* Clock.currentTimeMillis) - keptMs
-      const held = yield* checkpoints.read(key)
-      const checkpoint = Option.getOrUndefined(held)?.value
+      const stored = yield* checkpoints.read(key)
+      const checkpoint = Option.getOrUndefined(stored)?.value
       const from = checkpoint?._tag === "Reconciliation" ? checkpoint : { position: 0, eventsPosition: 0 }
       const position = Math.min(relayed, from.position + recordsMax)
       if (position <= from.position) return {}
@@ -41,7 +41,7 @@ export const reconciliationSweep: Effect.Effect<Sweep, never, Configuration | Ch
         const found = { missing: missing.slice(0, idsShownMax), outdated: outdated.slice(0, idsShownMax) }
         yield* Effect.logError("LOG says what events or views do not").pipe(Effect.annotateLogs(found))
       }
-      yield* checkpoints.set(key, held, { _tag: "Reconciliation", position, eventsPosition: events.position })
+      yield* checkpoints.set(key, stored, { _tag: "Reconciliation", position, eventsPosition: events.position })
       return { "missing-event": missing.length, "outdated-view": outdated.length, "unreadable-record": unreadable }
     })
 

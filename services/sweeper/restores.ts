@@ -23,13 +23,13 @@ export const restoreSweep: Effect.Effect<Sweep, never, CommandClient | Configura
     /** The items stored for this very restore; if there are none, `seen` is stored now. */
     const itemsOf = Effect.fnUntraced(function* (restore: Restore, seen: ReadonlyArray<string>) {
       const key = restoreKey(restore)
-      const held = yield* checkpoints.read(key)
-      const checkpoint = Option.getOrUndefined(held)?.value
+      const stored = yield* checkpoints.read(key)
+      const checkpoint = Option.getOrUndefined(stored)?.value
       if (checkpoint?._tag === "Restore" && checkpoint.restoredAtMs === restore.restoredAtMs)
         return checkpoint.workItemIds
       const workItemIds = seen.slice(0, restoreItemsMax)
       if (workItemIds.length < seen.length) yield* Effect.logWarning("more items failed in an outage than are retried")
-      yield* checkpoints.set(key, held, { _tag: "Restore", restoredAtMs: restore.restoredAtMs, workItemIds })
+      yield* checkpoints.set(key, stored, { _tag: "Restore", restoredAtMs: restore.restoredAtMs, workItemIds })
       return workItemIds
     })
 

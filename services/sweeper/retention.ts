@@ -35,8 +35,8 @@ export const purgeSweep: Effect.Effect<Sweep, never, Configuration | Kv | Checkp
 
     const sweep = Effect.gen(function* () {
       const beforeMs = (yield* Clock.currentTimeMillis) - usageKeptMs
-      const held = yield* checkpoints.read(key)
-      const checkpoint = Option.getOrUndefined(held)?.value
+      const stored = yield* checkpoints.read(key)
+      const checkpoint = Option.getOrUndefined(stored)?.value
       const from = checkpoint?._tag === "Purge" ? checkpoint.position : 0
       const toSequence = Math.min(yield* readSlowest(reader, kv, views), from + recordsMax)
       if (toSequence <= from) return {}
@@ -51,7 +51,7 @@ export const purgeSweep: Effect.Effect<Sweep, never, Configuration | Kv | Checkp
         Stream.mapEffect(take, { concurrency: purgesAtOnce }),
         Stream.runDrain
       )
-      if (position > from) yield* checkpoints.set(key, held, { _tag: "Purge", position })
+      if (position > from) yield* checkpoints.set(key, stored, { _tag: "Purge", position })
       return { "purged-record": purged }
     })
     return { name: "purge", everyMs: Sweeper.RetentionSeconds * 1_000, begin: Effect.succeed(sweep) }

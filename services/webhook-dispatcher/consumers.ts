@@ -154,7 +154,7 @@ const consumersOf = ({ consumptions, inPartitions }: Running, endpointId: string
   inPartitions ? [] : [...consumptions.values()].filter(({ durable }) => durable === durableOf(endpointId))
 
 const addWorker = ({ deps, running, workers, unfollowed }: State, endpoint: EndpointSettings) => {
-  const holdUntil = (untilMs: number) =>
+  const pauseUntil = (untilMs: number) =>
     Effect.forEach(
       consumersOf(running, endpoint.id),
       ({ stream, durable }) => deps.consumers.pause(stream, durable, untilMs),
@@ -162,7 +162,7 @@ const addWorker = ({ deps, running, workers, unfollowed }: State, endpoint: Endp
     )
   deps.metrics.begin(endpoint)
   unfollowed.add(endpoint.id)
-  workers.set(endpoint.id, endpointWorker(endpoint, { ...deps, holdUntil }))
+  workers.set(endpoint.id, endpointWorker(endpoint, { ...deps, pauseUntil }))
 }
 
 /** Ends when nothing is in flight to an endpoint that is gone, recreated or disabled. */

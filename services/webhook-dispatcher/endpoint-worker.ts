@@ -43,7 +43,7 @@ export interface WorkerServices {
   /** Whether a request can be sent to this endpoint at this moment. */
   readonly mayLeave: (endpoint: EndpointSettings) => boolean
   /** Has the broker send nothing to this endpoint until then (per-endpoint consumers only). */
-  readonly holdUntil: (untilMs: number) => Effect.Effect<void, BusError>
+  readonly pauseUntil: (untilMs: number) => Effect.Effect<void, BusError>
 }
 
 interface Worker {
@@ -55,7 +55,7 @@ interface Worker {
   readonly breaker: EndpointBreaker
   readonly order: EntityOrder
   /** While sending is briefly suspended: whether it is allowed afterwards. */
-  held: Deferred.Deferred<boolean> | undefined
+  paused: Deferred.Deferred<boolean> | undefined
   inWork: number
 }
 
@@ -69,7 +69,7 @@ export const endpointWorker = (settings: EndpointSettings, services: WorkerServi
     services,
     breaker,
     order: entityOrder(),
-    held: undefined,
+    paused: undefined,
     inWork: 0
   }
   const go = (due: DueDelivery) =>
@@ -78,7 +78,7 @@ export const endpointWorker = (settings: EndpointSettings, services: WorkerServi
     )
   const handle = ({ value: due }: Received<DueDelivery>): Effect.Effect<AckDecision> =>
     Effect.suspend(() =>
-      worker.leaving() ? go(due) : Effect.flatMap(mayLeaveAgain(worker), (may) => (may ? go(due) : heldBack))
+      worker.leaving() ? go(due) : Effect.flatMap(mayLeaveAgain(worker), (may) => (may ? go(due) : nakSoon))
     )
   return {
     settings: () => worker.settings,
@@ -105,20 +105,20 @@ const lookEveryMs = 50
 const mayLeaveAgain = (worker: Worker): Effect.Effect<boolean> =>
   Effect.suspend(() => {
     if (worker.isStopped) return Effect.succeed(false)
-    if (worker.held !== undefined) return Deferred.await(worker.held)
-    worker.held = Deferred.makeUnsafe()
-    return Effect.andThen(Effect.forkDetach(endsHold(worker, worker.held)), Deferred.await(worker.held))
+    if (worker.paused !== undefined) return Deferred.await(worker.paused)
+    worker.paused = Deferred.makeUnsafe()
+    return Effect.andThen(Effect.forkDetach(endsPause(worker, worker.paused)), Deferred.await(worker.paused))
   })
 
-const endsHold = Effect.fnUntraced(function* (worker: Worker, held: Deferred.Deferred<boolean>) {
+const endsPause = Effect.fnUntraced(function* (worker: Worker, paused: Deferred.Deferred<boolean>) {
   for (let waitedMs = 0; waitedMs < heldMsMax && !worker.isStopped && !worker.leaving(); waitedMs += lookEveryMs)
     yield* Effect.sleep(lookEveryMs)
-  worker.held = undefined
-  Deferred.doneUnsafe(held, Effect.succeed(worker.leaving()))
+  worker.paused = undefined
+  Deferred.doneUnsafe(paused, Effect.succeed(worker.leaving()))
 })
 
 // Sending to the endpoint is not allowed now; in a moment another dispatcher can, or the endpoint is gone.
-const heldBack: Effect.Effect<AckDecision> = Effect.succeed(nak(1_000))
+const nakSoon: Effect.Effect<AckDecision> = Effect.succeed(nak(1_000))
 
 /** For a retry, or an endpoint with a recent failure: the breaker decides, and the delivery waits for its due time. */
 const admit = Effect.fnUntraced(function* (worker: Worker, due: DueDelivery, clock: Clock.Clock) {
@@ -177,7 +177,7 @@ interface Sent {
 const conclude = (worker: Worker, due: DueDelivery, { endpoint: settings, attempted }: Sent) => {
   const { services, breaker } = worker
   const { result, error } = attempted
-  if (error?._tag === "Withdrawn") return Effect.andThen(breaker.release, heldBack)
+  if (error?._tag === "Withdrawn") return Effect.andThen(breaker.release, nakSoon)
   const success = result._tag === "Answered" && isSuccess(result.status)
   const concluded = services.attempts.conclude(settings, due, attempted)
   if (!settings.hasBreaker || (success && breaker.isPristine())) return concluded
@@ -190,9 +190,9 @@ const reportEnd = Effect.fnUntraced(function* ({ settings, services, breaker }: 
   const log = closed ? "an endpoint answers again" : "an endpoint fails and is left alone for a while"
   yield* Effect.logWarning(log).pipe(Effect.annotateLogs({ endpoint: settings.name, untilMs: openedUntilMs }))
   const shared = services.states.breakerOpen(settings.id, settings.name, openedUntilMs)
-  const held = openedUntilMs === null ? Effect.void : services.holdUntil(openedUntilMs)
+  const pause = openedUntilMs === null ? Effect.void : services.pauseUntil(openedUntilMs)
   // The breaker still works in this process; other replicas learn of it at the next opening.
-  yield* Effect.andThen(held, shared).pipe(
+  yield* Effect.andThen(pause, shared).pipe(
     Effect.catch((error) => Effect.logWarning("the breaker could not be shared", error))
   )
 })
@@ -216,7 +216,7 @@ const waitUntil = Effect.fnUntraced(function* (dueAtMs: number, clock: Clock.Clo
   while (leftMs() > 0) yield* Effect.sleep(leftMs())
 })
 
-interface Turn {
+interface EntityTurn {
   /** Undefined when no delivery is ahead. */
   readonly before: Effect.Effect<void> | undefined
   readonly left: () => void
@@ -232,7 +232,7 @@ export interface EntityOrder {
    * Joins the entity's queue; call it when the message arrives. `before` completes when the one ahead has left; `left`
    * releases the next one and can be called more than once.
    */
-  readonly enter: (entity: string) => Turn
+  readonly enter: (entity: string) => EntityTurn
 }
 
 export const entityOrder = (): EntityOrder => {

@@ -101,14 +101,14 @@ export const isForged = (subject: string, message: Pick<SourceMessage, "header">
   return Effect.as(Effect.annotateLogs(said, { subject, source }), true)
 }
 
-interface Place {
+interface Position {
   readonly bucket: string
   readonly key: string
   readonly revision: number
 }
 
 /** A fault's message can quote the value, which can be a secret; its path does not. */
-export const sayBroken = (place: Place, faults: ReadonlyArray<Fault>): Effect.Effect<void> =>
+export const sayBroken = (place: Position, faults: ReadonlyArray<Fault>): Effect.Effect<void> =>
   Effect.annotateLogs(Effect.logWarning("a stored value is broken: it is left out"), {
     ...place,
     paths: faults.map(({ path }) => path)

@@ -177,7 +177,7 @@ const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
   // Taking is never interrupted, because taken messages would be lost: a tick wakes a quiet source.
   const wake = Effect.sync(() => Queue.sizeUnsafe(source) === 0 && Queue.offerUnsafe(source, tick))
   yield* Effect.forkScoped(Effect.repeat(wake, Schedule.spaced(quietMs)))
-  yield* giver.giveAside
+  yield* giver.relayAside
   yield* options.onStarted
 
   while (true) {
@@ -185,17 +185,17 @@ const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
     const taken = yield* Queue.takeBetween(source, 1, options.nextRunMax?.() ?? runMessagesMax)
     const run = taken.filter((message) => message !== tick)
     if (run.length > 0) yield* giver.give(run)
-    yield* giver.giveAside
+    yield* giver.relayAside
   }
 })
 
-interface Held<Cursor> {
+interface StoredCursor<Cursor> {
   readonly cursor: Cursor
   readonly sequence: number
 }
 
 export interface StepWriter<Cursor, R> {
-  readonly held: () => Held<Cursor>
+  readonly held: () => StoredCursor<Cursor>
   /** `isAlone`: each step covers one source message, so its refused messages are archived. */
   readonly write: (steps: ReadonlyArray<RelayStep<Cursor>>, isAlone: boolean) => Effect.Effect<void, BusError, R>
 }
@@ -239,11 +239,11 @@ const stepWriter = Effect.fnUntraced(function* <Cursor, E, R>(
   }
 })
 
-type GivenBy<Cursor, E, R> = Pick<RelayOptions<Cursor, E, R>, "translate" | "aside" | "position" | "onTaken">
+type StepOptions<Cursor, E, R> = Pick<RelayOptions<Cursor, E, R>, "translate" | "aside" | "position" | "onTaken">
 
 /** Writes a run, or what `aside` offers: what the broker refuses for its size in halves, down to one source message. */
 export const giverOf = <Cursor, E, R>(
-  { translate, aside, position, onTaken = Effect.void }: GivenBy<Cursor, E, R>,
+  { translate, aside, position, onTaken = Effect.void }: StepOptions<Cursor, E, R>,
   { held, write }: StepWriter<Cursor, R>
 ) => {
   const give = Effect.fnUntraced(function* (
@@ -261,14 +261,14 @@ export const giverOf = <Cursor, E, R>(
       const rest = run.filter(({ sequence }) => sequence > position(held().cursor))
       return rest.length === 0 ? Effect.void : give(rest)
     })
-  const giveAside = Effect.fnUntraced(function* (messagesMax: number): Effect.fn.Return<void, BusError | E, R> {
+  const relayAside = Effect.fnUntraced(function* (messagesMax: number): Effect.fn.Return<void, BusError | E, R> {
     const isAlone = messagesMax === 1
     const writing = write(yield* aside(held().cursor, messagesMax), isAlone)
     yield* isAlone
       ? writing
-      : Effect.catchIf(writing, mayHoldTooLarge, () => Effect.andThen(onTaken, giveAside(messagesMax / 2)))
+      : Effect.catchIf(writing, mayHoldTooLarge, () => Effect.andThen(onTaken, relayAside(messagesMax / 2)))
   })
-  return { give, giveAside: Effect.suspend(() => giveAside(runMessagesMax)) }
+  return { give, relayAside: Effect.suspend(() => relayAside(runMessagesMax)) }
 }
 
 const halvesOf = <A>(all: ReadonlyArray<A>) => {
@@ -279,7 +279,7 @@ const halvesOf = <A>(all: ReadonlyArray<A>) => {
 const loadCursor = Effect.fnUntraced(function* <Cursor, E, R>(
   nats: Nats["Service"],
   options: RelayOptions<Cursor, E, R>
-): Effect.fn.Return<Held<Cursor>, BusError, R> {
+): Effect.fn.Return<StoredCursor<Cursor>, BusError, R> {
   const own = yield* storedCursor(nats, options)
   const sequence = Option.match(own, { onNone: () => 0, onSome: (stored) => stored.sequence })
   const older = yield* olderCursor(nats, options, own)
@@ -294,7 +294,7 @@ const loadCursor = Effect.fnUntraced(function* <Cursor, E, R>(
 const handOver = <Cursor, E, R>(
   nats: Nats["Service"],
   { place }: RelayOptions<Cursor, E, R>,
-  { cursor, sequence }: Held<Cursor>
+  { cursor, sequence }: StoredCursor<Cursor>
 ) =>
   sequence === 0
     ? Effect.void

@@ -9,7 +9,7 @@ const optional = <S extends Schema.Constraint>(schema: S) => Schema.optionalKey(
 const Flag = optional(Schema.Boolean)
 const Tokens = optional(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)))
 const Part = Schema.Struct({ type: Schema.String })
-const Parts = Schema.Union([Schema.String, Schema.Array(Part)])
+const Content = Schema.Union([Schema.String, Schema.Array(Part)])
 const Model = Schema.String.check(Schema.isBetweenLength(1, 256)).pipe(
   describe("`<provider>/<model>`, from `GET /v1/models`.")
 )
@@ -34,7 +34,7 @@ const ToolCall = Schema.Struct({
 
 const ChatMessage = Schema.Struct({
   role: Schema.Literals(["system", "developer", "user", "assistant", "tool", "function"]),
-  content: optional(Parts),
+  content: optional(Content),
   tool_calls: optional(Schema.Array(ToolCall))
 })
 
@@ -53,7 +53,7 @@ export interface ChatRequest extends Schema.Schema.Type<typeof ChatRequest> {}
 
 const AnthropicMessage = Schema.Struct({
   role: Schema.Literals(["user", "assistant", "system"]),
-  content: Parts
+  content: Content
 })
 
 /** `POST /v1/messages`. */
@@ -62,7 +62,7 @@ export const MessagesRequest = Schema.Struct({
   messages: Schema.Array(AnthropicMessage).check(Schema.isMaxLength(messagesMax)),
   ...sampling,
   max_tokens: Tokens,
-  system: optional(Parts),
+  system: optional(Content),
   stop_sequences: optional(Stops)
 }).annotate({ identifier: "MessagesRequest" })
 export interface MessagesRequest extends Schema.Schema.Type<typeof MessagesRequest> {}
@@ -71,7 +71,7 @@ export interface MessagesRequest extends Schema.Schema.Type<typeof MessagesReque
 const InputItem = Schema.Struct({
   type: optional(Schema.String),
   role: optional(Schema.Literals(["user", "assistant", "system", "developer"])),
-  content: optional(Parts)
+  content: optional(Content)
 })
 
 const hasInput = (request: { readonly input?: unknown; readonly instructions?: unknown }) =>

@@ -127,9 +127,9 @@ const make = Effect.fnUntraced(function* ({
     // The try is counted before the look-up; otherwise a flood would pass before its first request was counted.
     const tries = yield* failures.take(address)
     if (tries._tag === "Refused") return yield* rateLimited(tries.retryAfterMs / 1_000, failures.name)
-    const giveBack = failures.giveBack(address, tries)
-    const found = yield* Effect.tapError(look, () => giveBack)
-    if (Option.isSome(found)) yield* giveBack
+    const refundFailures = failures.giveBack(address, tries)
+    const found = yield* Effect.tapError(look, () => refundFailures)
+    if (Option.isSome(found)) yield* refundFailures
     return found
   })
 

@@ -14,7 +14,7 @@ interface BodyRoomOptions {
 }
 
 /** The share of one request. */
-export interface HeldRoom {
+export interface RoomLease {
   /** Whether a total of this many bytes fits at this moment. */
   readonly fits: (bytes: number) => boolean
   /** Grows the share to this total; false, and nothing is taken, if that is too much. */
@@ -28,7 +28,7 @@ export class BodyRoom extends Context.Service<
   BodyRoom,
   {
     /** Freed with the scope; in a handler, that is the call's scope. */
-    readonly held: Effect.Effect<HeldRoom, never, Scope.Scope>
+    readonly held: Effect.Effect<RoomLease, never, Scope.Scope>
   }
 >()("starling/http/BodyRoom") {
   static readonly layer = ({ api, bytesMax }: BodyRoomOptions) =>

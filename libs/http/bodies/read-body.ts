@@ -16,7 +16,7 @@ import {
   unsupportedMediaType,
   type WireError
 } from "../WireError.ts"
-import type { HeldRoom } from "./BodyRoom.ts"
+import type { RoomLease } from "./BodyRoom.ts"
 
 interface BodyOptions {
   readonly bytesMax: number
@@ -131,7 +131,7 @@ export interface BodyLimits {
 
 interface ReadOptions extends BodyLimits {
   /** The memory that the request takes for its body; without it bodies are bounded only individually. */
-  readonly room?: HeldRoom
+  readonly room?: RoomLease
 }
 
 /**

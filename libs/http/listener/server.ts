@@ -116,7 +116,7 @@ export const limitedServer = (options: LimitedServerOptions): LimitedServer => {
   }
 }
 
-interface Turn {
+interface ConnectionTurn {
   readonly response: ServerResponse
   readonly waiting: Array<() => void>
 }
@@ -134,7 +134,7 @@ interface Turns {
 /** Answers the requests of each connection one after the other. */
 const takingTurns = (node: Server, options: LimitedServerOptions): Turns => {
   const { limits, handle, onActive, onCut } = options
-  const turns = new WeakMap<Duplex, Turn>()
+  const turns = new WeakMap<Duplex, ConnectionTurn>()
   // Anything may follow a faulty head: none of it is started.
   const refused = new WeakSet<Duplex>()
   const whenQuiet = new Set<() => void>()

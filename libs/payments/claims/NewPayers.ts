@@ -38,7 +38,7 @@ const lookEvery = Duration.seconds(1)
 // The money bound applies first, unless calls cost next to nothing.
 const givenMax = 4_096
 
-interface Given {
+interface Grant {
   readonly beyond: number
   readonly revision: number
 }
@@ -49,7 +49,7 @@ export const openNewPayers = Effect.fnUntraced(function* (
   const kv = yield* Kv
   const checkpoints = yield* kv.open(claimBucket, Checkpoint)
   const losses = yield* kv.open(claimBucket, Owed)
-  const given = new Map<string, Given>()
+  const given = new Map<string, Grant>()
   const known = { unpaid: 0, asOf: 0, owed: { microUsd: 0, atMs: 0 } }
 
   const read = Effect.gen(function* () {

@@ -71,13 +71,13 @@ export const initialAgent = (atMs: number): AgentState => ({
 
 const isExpired = ({ expiresAtMs }: AgentPause, nowMs: number): boolean => expiresAtMs !== null && expiresAtMs <= nowMs
 
-type Held = Pick<AgentState, "pause" | "bench" | "quota">
+type AgentCauses = Pick<AgentState, "pause" | "bench" | "quota">
 
 /**
  * Every hold of the agent, each with its own cause. An expired pause, and a quota whose reset has come, do not hold,
  * even if no command has told the agent yet. For an instance, the caller checks its kind as well.
  */
-export const agentHolds = ({ pause, bench, quota }: Held, nowMs: number): ReadonlyArray<Hold> => {
+export const agentHolds = ({ pause, bench, quota }: AgentCauses, nowMs: number): ReadonlyArray<Hold> => {
   const holds: Array<Hold> = []
   const untilOf = (epochMs: number | null) => (epochMs === null ? null : isoTime(epochMs))
   if (pause !== null && !isExpired(pause, nowMs)) {
@@ -98,7 +98,7 @@ export const agentHolds = ({ pause, bench, quota }: Held, nowMs: number): Readon
 const standings = { manual: "Paused", bench: "Benched", quota: "QuotaExhausted", budget: undefined } as const
 
 /** The agent's first hold; undefined if it takes work. */
-export const agentHold = (agent: Held | null, nowMs: number): Exclude<AgentStatus, "Available"> | undefined => {
+export const agentHold = (agent: AgentCauses | null, nowMs: number): Exclude<AgentStatus, "Available"> | undefined => {
   const [first] = agent === null ? [] : agentHolds(agent, nowMs)
   return first === undefined ? undefined : standings[first.cause]
 }

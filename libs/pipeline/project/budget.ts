@@ -96,11 +96,11 @@ const moved = (project: ProjectState, sweep: Sweep, band: BudgetBand): ReadonlyA
         ? [{ _tag: "BudgetEased", spendMicroUsd, epoch }]
         : [warned(sweep)]
     case "exceeded":
-      return [exceeded(sweep), ...held(project, sweep)]
+      return [exceeded(sweep), ...holding(project, sweep)]
   }
 }
 
-const held = (project: ProjectState, { budgetMicroUsd, hardCapPct }: Sweep) =>
+const holding = (project: ProjectState, { budgetMicroUsd, hardCapPct }: Sweep) =>
   heldByBudget(project, `30-day spend reached ${hardCapPct} % of the budget`, { budgetMicroUsd, hardCapPct })
 
 /** A raised cap ends the budget's hold at once. Spend that only fell keeps it until spend has recovered. */

@@ -32,11 +32,11 @@ export const holdsConcern = {
   }
 } satisfies Concern
 
-type Held = Pick<ProjectState, "manualPause" | "automaticPause">
+type QueueCauses = Pick<ProjectState, "manualPause" | "automaticPause">
 type Cap = NonNullable<ProjectFactOf<"PausedAutomatically">["cap"]>
 
 /** The operator's hold comes first. */
-export const projectHolds = ({ manualPause, automaticPause }: Held): ReadonlyArray<Hold> => [
+export const projectHolds = ({ manualPause, automaticPause }: QueueCauses): ReadonlyArray<Hold> => [
   ...(manualPause === null ? [] : [holdOf("manual", manualPause, manualPause.pausedBy)]),
   ...(automaticPause === null ? [] : [holdOf("budget", automaticPause, null)])
 ]
@@ -47,16 +47,16 @@ const holdOf = (
   pausedBy: string | null
 ): Hold => ({ cause, reason, pausedBy, since: isoTime(pausedAtMs), until: null })
 
-export const isQueuePaused = ({ manualPause, automaticPause }: Held): boolean =>
+export const isQueuePaused = ({ manualPause, automaticPause }: QueueCauses): boolean =>
   manualPause !== null || automaticPause !== null
 
 /** The budget's hold, unless it already holds the queue. */
-export const heldByBudget = (project: Held, reason: string, cap: Cap): ReadonlyArray<ProjectFact> =>
+export const heldByBudget = (project: QueueCauses, reason: string, cap: Cap): ReadonlyArray<ProjectFact> =>
   project.automaticPause === null
     ? [{ _tag: "PausedAutomatically", reason, isFirst: project.manualPause === null, cap }]
     : []
 
-export const releasedByBudget = (project: Held, reason: string): ReadonlyArray<ProjectFact> =>
+export const releasedByBudget = (project: QueueCauses, reason: string): ReadonlyArray<ProjectFact> =>
   project.automaticPause === null
     ? []
     : [{ _tag: "AutomaticPauseLifted", reason, isLast: project.manualPause === null }]
@@ -64,7 +64,7 @@ export const releasedByBudget = (project: Held, reason: string): ReadonlyArray<P
 type HoldFact = ProjectFactOf<keyof typeof holdsConcern.evolve>
 
 /** `project`: its state after the fact. */
-export const holdEvent = (project: Held, fact: HoldFact) => {
+export const holdEvent = (project: QueueCauses, fact: HoldFact) => {
   switch (fact._tag) {
     case "PausedManually":
       return paused(project, fact.reason, fact.pausedBy)
@@ -77,12 +77,12 @@ export const holdEvent = (project: Held, fact: HoldFact) => {
   }
 }
 
-const paused = (project: Held, reason: string, pausedBy: string | null) => ({
+const paused = (project: QueueCauses, reason: string, pausedBy: string | null) => ({
   event: "project.queue_paused",
   details: { reason, pausedBy, automatic: pausedBy === null, holds: projectHolds(project) }
 })
 
-const resumed = (project: Held, reason: string | null, resumedBy: string | null) => ({
+const resumed = (project: QueueCauses, reason: string | null, resumedBy: string | null) => ({
   event: "project.queue_resumed",
   details: { reason, resumedBy, automatic: resumedBy === null, holds: projectHolds(project) }
 })

@@ -106,7 +106,7 @@ export const conflicts = {
         case "failed":
           return conflicted(item, { source: sourceOf(item), reason: reason ?? "the conflict was not resolved" })
         case "rejected":
-          return givenUp(item, reason ?? "the resolution was rejected")
+          return mergeFailed(item, reason ?? "the resolution was rejected")
       }
     }
   },
@@ -158,7 +158,11 @@ export const conflicts = {
 
 const attemptsLeft = (item: WorkItemState) => item.conflictReworks < item.settings.maxReworkAttempts
 
-const givenUp = (item: WorkItemState, reason: string, dispatch: WorkItemDispatch | null = item.dispatch): Decision =>
+const mergeFailed = (
+  item: WorkItemState,
+  reason: string,
+  dispatch: WorkItemDispatch | null = item.dispatch
+): Decision =>
   decided({
     _tag: "ConflictResolutionFailed",
     phase: dispatch?.phase ?? "conflict-rework",
@@ -171,7 +175,7 @@ const givenUp = (item: WorkItemState, reason: string, dispatch: WorkItemDispatch
 export const conflicted = (item: WorkItemState, conflict: Omit<WorkItemFactOf<"ConflictFound">, "_tag">): Decision =>
   attemptsLeft(item)
     ? decided({ _tag: "ConflictFound", ...conflict })
-    : givenUp(item, `${conflict.reason}; no attempt is left of ${item.settings.maxReworkAttempts}`)
+    : mergeFailed(item, `${conflict.reason}; no attempt is left of ${item.settings.maxReworkAttempts}`)
 
 const leftBehind = (item: WorkItemState, headSha: string): Decision =>
   conflicted(item, {

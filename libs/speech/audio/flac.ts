@@ -15,7 +15,7 @@ interface FlacEncoder {
 const blockSamples = 1_152
 
 export const makeFlacEncoder = (rateHz: number): FlacEncoder => {
-  let held: Int16Array = new Int16Array(0)
+  let pending: Int16Array = new Int16Array(0)
   let blocks = 0
   let isBegun = false
 
@@ -23,13 +23,13 @@ export const makeFlacEncoder = (rateHz: number): FlacEncoder => {
     const bits = makeBits()
     if (!isBegun) writeHeader(bits, rateHz)
     isBegun = true
-    const all = held.length === 0 ? pcm : joined(held, pcm)
+    const all = pending.length === 0 ? pcm : joined(pending, pcm)
     let at = 0
     while (all.length - at >= samplesMin && at < all.length) {
       writeFrame(bits, all.subarray(at, at + blockSamples), { rateHz, number: blocks++ })
       at = Math.min(at + blockSamples, all.length)
     }
-    held = all.slice(at)
+    pending = all.slice(at)
     return bits.bytes()
   }
   return {
@@ -119,12 +119,12 @@ const rateCodes: Readonly<Record<number, number>> = { 8_000: 4, 16_000: 5, 22_05
 const fullBlock = 3
 const sizeAtEnd = 7
 
-interface Place {
+interface FrameHeader {
   readonly rateHz: number
   readonly number: number
 }
 
-const writeFrame = (bits: Bits, block: Int16Array, { rateHz, number }: Place) => {
+const writeFrame = (bits: Bits, block: Int16Array, { rateHz, number }: FrameHeader) => {
   const from = bits.length()
   const isFull = block.length === blockSamples
   // 14 bits of sync, and blocks of a fixed size.

@@ -129,10 +129,10 @@ const gatedBlocks = () => {
     add: ({ power, gainPower }: Hop) => {
       const bin = Math.floor((lufsOf(power) - absoluteGateLufs) * binsPerDb)
       if (!(bin >= 0)) return
-      const held = Math.min(bin, bins - 1)
-      counts[held] = (counts[held] ?? 0) + 1
-      powers[held] = (powers[held] ?? 0) + power
-      sources[held] = (sources[held] ?? 0) + power / gainPower
+      const clamped = Math.min(bin, bins - 1)
+      counts[clamped] = (counts[clamped] ?? 0) + 1
+      powers[clamped] = (powers[clamped] ?? 0) + power
+      sources[clamped] = (sources[clamped] ?? 0) + power / gainPower
     },
     gainDb: () => {
       const all = above(absoluteGateLufs)

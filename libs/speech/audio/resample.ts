@@ -26,7 +26,7 @@ export const makeResampler = (fromHz: number, toHz: number): Resampler => {
   const { table, half } = tapsOf(up, down)
   const outputsMax = blockOutputs(up, down)
   // Samples from `heldFrom - half` on: before the first one there is silence.
-  let held: Int16Array = new Int16Array(half)
+  let pending: Int16Array = new Int16Array(half)
   let heldFrom = 0
   let total = 0
   let made = 0
@@ -35,7 +35,7 @@ export const makeResampler = (fromHz: number, toHz: number): Resampler => {
     const out = new Int16Array(Math.max(0, until - made))
     for (let at = 0; at < out.length; at += outputsMax) {
       const position = (made + at) * down
-      const samples = held.subarray(Math.floor(position / up) - heldFrom + 1)
+      const samples = pending.subarray(Math.floor(position / up) - heldFrom + 1)
       resampleBlock({ samples, table, phase: position % up, up, down }, out.subarray(at, at + outputsMax))
     }
     made += out.length
@@ -45,11 +45,11 @@ export const makeResampler = (fromHz: number, toHz: number): Resampler => {
   const take = (pcm: Int16Array) => {
     // Samples that the next output no longer needs are dropped before the new ones are added.
     const next = Math.floor((made * down) / up)
-    const spent = Math.min(held.length, Math.max(0, next - heldFrom))
-    const grown = new Int16Array(held.length - spent + pcm.length)
-    grown.set(held.subarray(spent))
-    grown.set(pcm, held.length - spent)
-    held = grown
+    const spent = Math.min(pending.length, Math.max(0, next - heldFrom))
+    const grown = new Int16Array(pending.length - spent + pcm.length)
+    grown.set(pending.subarray(spent))
+    grown.set(pcm, pending.length - spent)
+    pending = grown
     heldFrom += spent
   }
 

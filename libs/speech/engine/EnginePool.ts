@@ -138,11 +138,11 @@ const revive = Effect.fnUntraced(function* ({ restart, counted }: Pool, slot: Sl
 
 const run = (pool: Pool, slot: Slot, { job, onFrame }: { readonly job: EngineJob; readonly onFrame: OnFrame }) =>
   Effect.acquireRelease(pool.counted.begun(slot.thread.begin(job, onFrame)), (running) =>
-    Effect.andThen(giveBack(pool, slot, running), pool.counted.left)
+    Effect.andThen(release(pool, slot, running), pool.counted.left)
   )
 
 /** Returns the slot once its thread has come out of the engine; a thread that stays inside is abandoned. */
-const giveBack = (pool: Pool, slot: Slot, running: RunningJob) =>
+const release = (pool: Pool, slot: Slot, running: RunningJob) =>
   running.cancel.pipe(
     Effect.andThen(Effect.exit(running.ended)),
     Effect.timeoutOrElse({ duration: pool.options.cancelMsMax, orElse: () => slot.thread.stop }),

@@ -16,14 +16,14 @@ import { EndpointExists, EndpointWasChanged, InvalidEndpoint } from "./errors.ts
 import type { SecretSeal } from "./seal.ts"
 
 /** New secrets; an absent one stays unchanged. */
-export interface GivenSecrets {
+export interface SecretInput {
   /** Signs X-Service-Signature. */
   readonly secret?: string | undefined
   /** Signs the headers of Standard Webhooks. */
   readonly standardWebhooksSecret?: string | undefined
 }
 
-export interface Creation extends GivenSecrets {
+export interface Creation extends SecretInput {
   /** As in the configuration file, `Name` included. */
   readonly settings: unknown
 }
@@ -125,7 +125,7 @@ export const decideRemoval = (before: EndpointRecord, { revision, act }: Guarded
   return Result.succeed({ record: next({ ...before, ...bare, isEnabled: false, removed: act }, act), same: false })
 }
 
-export interface Rotation extends GivenSecrets {
+export interface Rotation extends SecretInput {
   /** How long the previous secret still signs beside the new one. */
   readonly overlapMs: number
 }
@@ -201,7 +201,7 @@ const wasChanged = ({ name, revision }: EndpointRecord) => Result.fail(new Endpo
 // Together with the secrets it stays below the bucket's value limit.
 const settingsCharactersMax = 16_384
 
-const checkedSettings = (given: unknown, secrets: GivenSecrets): Result.Result<EndpointSettings, InvalidEndpoint> => {
+const checkedSettings = (given: unknown, secrets: SecretInput): Result.Result<EndpointSettings, InvalidEndpoint> => {
   const settings = decodeEndpointSettings(given)
   const faults = [...(Result.isFailure(settings) ? settings.failure : []), ...secretFaults(secrets)]
   if (faults.length > 0 || Result.isFailure(settings)) return Result.fail(new InvalidEndpoint({ faults }))
@@ -210,7 +210,7 @@ const checkedSettings = (given: unknown, secrets: GivenSecrets): Result.Result<E
   return Result.fail(new InvalidEndpoint({ faults: [tooLong] }))
 }
 
-const secretFaults = ({ secret, standardWebhooksSecret }: GivenSecrets): Array<Fault> => [
+const secretFaults = ({ secret, standardWebhooksSecret }: SecretInput): Array<Fault> => [
   ...faultsOfSecret("/Secret", "signature", secret),
   ...faultsOfSecret("/StandardWebhooksSecret", "standardWebhooks", standardWebhooksSecret)
 ]
@@ -249,7 +249,7 @@ const asSettings = (record: EndpointRecord, seal: SecretSeal) =>
 const isSecret = (opened: Result.Result<string, string>, secret: string) =>
   Result.isSuccess(opened) && opened.success === secret
 
-const isLike = (record: EndpointRecord, settings: EndpointSettings, secrets: GivenSecrets, seal: SecretSeal) => {
+const isLike = (record: EndpointRecord, settings: EndpointSettings, secrets: SecretInput, seal: SecretSeal) => {
   const has = (kept: ReadonlyArray<KeptSecret>, secret: string | undefined) =>
     secret === undefined
       ? kept.length === 0

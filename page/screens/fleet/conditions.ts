@@ -38,7 +38,7 @@ const loopLagMsMax = 250
 
 export const conditionsOf = (frame: FrameSeen): ReadonlyArray<Condition> => [
   ...rolesAway(frame),
-  ...frame.breakersOpen.map(leftAlone),
+  ...frame.breakersOpen.map(circuitOpen),
   ...frame.endpoints
     .filter(({ breaker }) => breaker === "paused")
     .map(({ endpoint, backlog }): Condition => ({
@@ -87,7 +87,7 @@ const runbookOfReadiness = (why: string) => {
 }
 
 /** A frame names what is left alone by its kind: an endpoint, a provider for a model, the nodes of a chain. */
-const leftAlone = (name: string): Condition => {
+const circuitOpen = (name: string): Condition => {
   const title = `${name} is left alone: it fails`
   const [, endpoint] = /^endpoint (.+)$/su.exec(name) ?? []
   if (endpoint !== undefined) {
@@ -107,7 +107,7 @@ const isProvider = (name: string) => name.startsWith("provider ")
 
 /** The providers of models that are left alone now. */
 export const providersAway = ({ breakersOpen }: Pick<Frame, "breakersOpen">): ReadonlyArray<Condition> =>
-  breakersOpen.filter(isProvider).map(leftAlone)
+  breakersOpen.filter(isProvider).map(circuitOpen)
 
 /** What the fleet keeps, as far as its first pages go. */
 export interface Kept {

@@ -11,13 +11,13 @@ import type { SpeechOrder } from "./order.ts"
 import { useSpeaking } from "./speaking.ts"
 import { useVoices, type Voice } from "./voices.ts"
 
-interface Turn {
+interface DraftTurn {
   readonly key: number
   readonly voice_id: string
   readonly input: string
 }
 
-const firstTurns: ReadonlyArray<Turn> = [
+const firstTurns: ReadonlyArray<DraftTurn> = [
   { key: 0, voice_id: "selma", input: "Good morning. Did the night shift leave anything?" },
   { key: 1, voice_id: "roger", input: "Two questions and an open pull request." }
 ]
@@ -36,7 +36,7 @@ export const Dialogue = () => {
     return <Fault refused={voices.refused} onAgain={voices.reload} />
   }
   if (voices.value === undefined) return <Loading what="the voices" />
-  const change = (key: number, part: Partial<Turn>) =>
+  const change = (key: number, part: Partial<DraftTurn>) =>
     setTurns((all) => all.map((turn) => (turn.key === key ? { ...turn, ...part } : turn)))
   const add = () =>
     setTurns((all) => [
@@ -88,12 +88,12 @@ export const Dialogue = () => {
 }
 
 interface TurnProps {
-  readonly turn: Turn
+  readonly turn: DraftTurn
   /** From 1. */
   readonly place: number
   readonly voices: ReadonlyArray<Voice>
   readonly isAlone: boolean
-  readonly onChange: (part: Partial<Turn>) => void
+  readonly onChange: (part: Partial<DraftTurn>) => void
   readonly onRemove: () => void
 }
 

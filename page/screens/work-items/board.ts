@@ -5,19 +5,19 @@ export type ColumnName = "needs you" | "waiting" | "at work" | "done" | "ended o
 
 export const columnNames: ReadonlyArray<ColumnName> = ["needs you", "waiting", "at work", "done", "ended otherwise"]
 
-interface Place {
+interface Column {
   readonly column: ColumnName
   readonly tone: Tone
   readonly words: string
 }
 
-const needsYou = (words: string): Place => ({ column: "needs you", tone: "wait", words })
-const waiting = (words: string): Place => ({ column: "waiting", tone: "quiet", words })
-const atWork = (words: string): Place => ({ column: "at work", tone: "wait", words })
-const done = (words: string): Place => ({ column: "done", tone: "good", words })
-const ended = (words: string, tone: Tone = "bad"): Place => ({ column: "ended otherwise", tone, words })
+const needsYou = (words: string): Column => ({ column: "needs you", tone: "wait", words })
+const waiting = (words: string): Column => ({ column: "waiting", tone: "quiet", words })
+const atWork = (words: string): Column => ({ column: "at work", tone: "wait", words })
+const done = (words: string): Column => ({ column: "done", tone: "good", words })
+const ended = (words: string, tone: Tone = "bad"): Column => ({ column: "ended otherwise", tone, words })
 
-const places: Readonly<Record<string, Place>> = {
+const places: Readonly<Record<string, Column>> = {
   Queued: waiting("queued"),
   Working: atWork("working"),
   WorkComplete: atWork("work complete"),
@@ -43,7 +43,7 @@ const places: Readonly<Record<string, Place>> = {
 }
 
 /** A state that this page does not know stands where somebody sees it. */
-export const placeOf = (state: string): Place => places[state] ?? needsYou(state)
+export const placeOf = (state: string): Column => places[state] ?? needsYou(state)
 
 /** Whether nothing more happens to it by itself. */
 export const hasEnded = (state: string): boolean => {

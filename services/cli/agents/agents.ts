@@ -10,7 +10,7 @@ import { CommandRefused, faultOfFile, misused, note, print } from "../console.ts
 import { isWebUrl } from "../pay/order.ts"
 import { type AgentName, type AgentPlace, agents, tokenVariable } from "./configuration.ts"
 
-interface AgentsGiven {
+interface AgentsFlags {
   readonly agent: AgentName
   readonly model: string
   readonly payer: string
@@ -19,7 +19,7 @@ interface AgentsGiven {
   readonly write: boolean
 }
 
-export const configureAgent = Effect.fnUntraced(function* ({ agent: name, model, payer, gateway, write }: AgentsGiven) {
+export const configureAgent = Effect.fnUntraced(function* ({ agent: name, model, payer, gateway, write }: AgentsFlags) {
   const url = gateway ?? payer
   if (!isWebUrl(url)) return yield* misused(`${url}? it is a URL of http or https`)
   const agent = agents[name]

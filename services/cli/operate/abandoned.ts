@@ -5,7 +5,7 @@ import { IdempotencyKey } from "#base/http"
 import { CommandRefused } from "../console.ts"
 import { noSuchEvent } from "../event-names.ts"
 import { json, optional, resendKey, toggle, word } from "../flags.ts"
-import { givenOf, printAct } from "./client.ts"
+import { withoutUndefined, printAct } from "./client.ts"
 import { flagsOf } from "./endpoint-flags.ts"
 import { consoleCommand, family, operation } from "./operation.ts"
 
@@ -43,7 +43,9 @@ const resend = consoleCommand(
         const { deliveryId } = yield* client.resendAbandoned({ params: { sequence: number }, payload })
         return yield* printAct({ deliveryId }, { json, text: `sent again as ${deliveryId}` })
       }
-      const resent = yield* client.resendAllAbandoned({ payload: { ...givenOf(filter), reason: filter.reason } })
+      const resent = yield* client.resendAllAbandoned({
+        payload: { ...withoutUndefined(filter), reason: filter.reason }
+      })
       if (resent.count === 0) yield* refuseSlips(filter.events ?? [])
       yield* printAct(resent, { json, text: resentText(resent) })
     }).pipe(Effect.provideService(IdempotencyKey, key))

@@ -183,7 +183,7 @@ export const linesOf = (fields: Fields, indent = ""): ReadonlyArray<string> =>
   })
 
 /** Only the given options, for a query. */
-export const givenOf = <A extends Fields>(options: A) =>
+export const withoutUndefined = <A extends Fields>(options: A) =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
     readonly [Key in keyof A]?: Exclude<A[Key], undefined>
   }

@@ -4,7 +4,7 @@ import { IdempotencyKey } from "#base/http"
 import { note } from "../console.ts"
 import { json, optional, resendKey, text, word } from "../flags.ts"
 import { resentText } from "./abandoned.ts"
-import { givenOf, printAct, printObject } from "./client.ts"
+import { withoutUndefined, printAct, printObject } from "./client.ts"
 import { flagsOf } from "./endpoint-flags.ts"
 import { consoleCommand, family, operation } from "./operation.ts"
 
@@ -33,7 +33,9 @@ const show = consoleCommand(
   },
   (client, { id, near, json }) =>
     Effect.flatMap(
-      throughLog((before) => client.getDelivery({ params: { deliveryId: id }, query: givenOf({ near, before }) })),
+      throughLog((before) =>
+        client.getDelivery({ params: { deliveryId: id }, query: withoutUndefined({ near, before }) })
+      ),
       (whole) => printObject(whole, json)
     )
 )
@@ -64,11 +66,14 @@ const resend = consoleCommand(
     Effect.gen(function* () {
       const { reason } = filter
       if (id === undefined) {
-        const resent = yield* client.resendDeliveries({ payload: { ...givenOf(filter), reason } })
+        const resent = yield* client.resendDeliveries({ payload: { ...withoutUndefined(filter), reason } })
         return yield* printAct(resent, { json, text: resentText(resent) })
       }
       const { deliveryId } = yield* throughLog((before) =>
-        client.resendDelivery({ params: { deliveryId: id }, payload: { reason, ...givenOf({ near, before }) } })
+        client.resendDelivery({
+          params: { deliveryId: id },
+          payload: { reason, ...withoutUndefined({ near, before }) }
+        })
       )
       return yield* printAct({ deliveryId }, { json, text: `sent again as ${deliveryId}` })
     }).pipe(Effect.provideService(IdempotencyKey, key))

@@ -10,7 +10,7 @@ import { isoTime } from "#base"
 import type { EndpointView } from "#console/api"
 import { CommandRefused, misused, note, print, secretIn } from "../console.ts"
 import { choice, file, json, orUndefined, reason, text, texts, wholeNumber, word } from "../flags.ts"
-import { type Client, givenOf, printAct } from "./client.ts"
+import { type Client, withoutUndefined, printAct } from "./client.ts"
 import { consoleCommand, family, operation } from "./operation.ts"
 import { fieldsFrom } from "./set-fields.ts"
 
@@ -95,7 +95,7 @@ const edit = consoleCommand(
     Effect.gen(function* () {
       const settings = {
         ...(yield* settingsOf(order)),
-        ...givenOf({ Url: to }),
+        ...withoutUndefined({ Url: to }),
         ...Object.fromEntries(unset.map((key) => [key, null]))
       }
       if (Object.keys(settings).length === 0)
@@ -144,7 +144,7 @@ const rotate = consoleCommand(
       const { revision, isSigned, hasStandardWebhooks } = yield* runTime(client, name)
       const kinds = sign ?? (isSigned === hasStandardWebhooks ? "both" : isSigned ? "service" : "standard")
       const secret = yield* secretOf(order.secret)
-      const payload = { reason, revision, ...givenOf({ overlapSeconds }), ...secret.of(kinds) }
+      const payload = { reason, revision, ...withoutUndefined({ overlapSeconds }), ...secret.of(kinds) }
       const view = yield* client.rotateEndpoint({ params: { name }, payload })
       const until = view.previousSecretUntilMs
       const before =
@@ -159,7 +159,7 @@ const shownOnce = (
   view: EndpointView,
   { json, secret }: { readonly json: boolean; readonly secret: string | undefined }
 ) => {
-  if (json) return print(JSON.stringify({ ...view, ...givenOf({ secret }) }))
+  if (json) return print(JSON.stringify({ ...view, ...withoutUndefined({ secret }) }))
   return secret === undefined ? Effect.void : print(secret)
 }
 
@@ -226,7 +226,7 @@ const test = consoleCommand(
     Effect.gen(function* () {
       const { deliveryId } = yield* client.testEndpoint({
         params: { name },
-        payload: { reason, ...givenOf({ event }) }
+        payload: { reason, ...withoutUndefined({ event }) }
       })
       yield* note(`a test is on its way as ${deliveryId}`)
       const attempt = yield* attemptOf(client, { name, deliveryId, waitSeconds })

@@ -13,7 +13,7 @@ import { requestHeaders, type Signing, standardWebhooksKey } from "#webhooks"
 import { CommandRefused, misused, noFleet, note, print, secretIn } from "../console.ts"
 import { nearFilters } from "../event-names.ts"
 import { isAbsent } from "../home-fleet.ts"
-import { givenOf, type OnConsole, onConsole, placeOf, refusedBy } from "./client.ts"
+import { withoutUndefined, type OnConsole, onConsole, placeOf, refusedBy } from "./client.ts"
 
 interface ListenOrder extends OnConsole {
   readonly forwardTo: string
@@ -25,7 +25,7 @@ interface ListenOrder extends OnConsole {
   readonly json: boolean
 }
 
-interface Place {
+interface FeedCursor {
   readonly url: string
   readonly token: string
 }
@@ -89,7 +89,7 @@ interface Connection {
 }
 
 /** Waits before the next connection. Fails if there was none before, or if the console stays away. */
-const again = Effect.fnUntraced(function* (connection: Connection, error: Broken, { url }: Place) {
+const again = Effect.fnUntraced(function* (connection: Connection, error: Broken, { url }: FeedCursor) {
   const nowMs = yield* Clock.currentTimeMillis
   const isLost = nowMs - (connection.brokenSinceMs ?? nowMs) > outageMsMax
   if (!connection.hasBegun || isLost) {
@@ -155,10 +155,10 @@ interface LiveQuery {
 }
 
 /** The console's live events. Fails with `Broken` when the connection breaks, otherwise with the refusal. */
-const live = ({ url, token }: Place, query: LiveQuery, connected: Effect.Effect<void>) =>
+const live = ({ url, token }: FeedCursor, query: LiveQuery, connected: Effect.Effect<void>) =>
   Stream.unwrap(
     Effect.gen(function* () {
-      const asked = givenOf({ event: query.event, after: String(query.after) })
+      const asked = withoutUndefined({ event: query.event, after: String(query.after) })
       const response = yield* Effect.tryPromise({
         try: (signal) =>
           fetch(`${url}/events/live?${new URLSearchParams(asked as Record<string, string>).toString()}`, {

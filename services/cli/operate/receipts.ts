@@ -7,7 +7,7 @@ import { CommandRefused, misused, note, print } from "../console.ts"
 import { json, number, reason, text, toggle } from "../flags.ts"
 import { writeRow } from "../screen.ts"
 import { amountOrNone, amountText, readable, unitsOf } from "./amounts.ts"
-import { givenOf, printAct, printList, printTable } from "./client.ts"
+import { withoutUndefined, printAct, printList, printTable } from "./client.ts"
 import { flagsOf } from "./endpoint-flags.ts"
 import { consoleCommand, family, operation } from "./operation.ts"
 
@@ -45,11 +45,13 @@ const list = consoleCommand(
   (client, { json, csv, limit, cursor, after, ...filter }) =>
     Effect.gen(function* () {
       if (csv) {
-        const bytes = yield* client.getReceiptsCsv({ query: givenOf({ ...filter, after }) })
+        const bytes = yield* client.getReceiptsCsv({ query: withoutUndefined({ ...filter, after }) })
         const lines = Stream.splitLines(Stream.decodeText(bytes))
         return yield* Stream.runForEach(lines, (line) => Effect.sync(() => writeRow(line)))
       }
-      const { items, nextCursor } = yield* client.listReceipts({ query: givenOf({ ...filter, limit, cursor }) })
+      const { items, nextCursor } = yield* client.listReceipts({
+        query: withoutUndefined({ ...filter, limit, cursor })
+      })
       return yield* printList({ items: json ? items : items.map(shown), nextCursor }, { json, columns })
     })
 )
@@ -62,7 +64,7 @@ const sums = consoleCommand(
   },
   (client, { json, ...query }) =>
     Effect.gen(function* () {
-      const sums = yield* client.sumReceipts({ query: givenOf(query) })
+      const sums = yield* client.sumReceipts({ query: withoutUndefined(query) })
       if (json) return yield* print(JSON.stringify(sums))
       const rows = sums.items.map(({ settled, uncollected, refunded, ...sum }) => ({
         ...sum,
@@ -123,7 +125,7 @@ const refund = consoleCommand(
       }
       const name = key ?? randomBytes(9).toString("hex")
       if (key === undefined) yield* note(`the refund's key is ${name}: with it the same command is the same refund`)
-      const payload = { key: name, reason, ...givenOf({ amount: units }) }
+      const payload = { key: name, reason, ...withoutUndefined({ amount: units }) }
       const refund = yield* client.refundReceipt({ params, payload })
       if (refund.state === "failed") return yield* new CommandRefused({ reason: refundText(refund) })
       yield* printAct({ ...refund }, { json, text: refundText(refund) })

@@ -10,7 +10,7 @@ import { misused, noFleet } from "../console.ts"
 import { readReady } from "../home-fleet.ts"
 
 /** The order as given on the command line. */
-export interface PayGiven {
+export interface PayFlags {
   readonly words: ReadonlyArray<string>
   readonly model: string | undefined
   readonly chain: ChainKind
@@ -45,7 +45,7 @@ export interface PayOrder {
 const promptCharactersMax = 1_000_000
 const usd = /^(\d{1,7})(?:\.(\d{1,6}))?$/u
 
-export const readOrder = Effect.fnUntraced(function* (given: PayGiven) {
+export const readOrder = Effect.fnUntraced(function* (given: PayFlags) {
   const prompt = given.words.join(" ")
   if (prompt.trim() === "") return yield* misused('pay for what? give a "prompt"')
   if (prompt.length > promptCharactersMax) {

@@ -10,9 +10,9 @@ import { CommandRefused, misused } from "../console.ts"
 import { channelFacts, channelLines, payByChannel, refundChannel } from "./by-channel.ts"
 import { callGateway, callPaid, firstSold, type PaidAnswer, refusedBy, takeAnswer } from "./gateway.ts"
 import { writeError, writeOut } from "../screen.ts"
-import { findPayFleet, type PayGiven, type PayOrder, readOrder } from "./order.ts"
+import { findPayFleet, type PayFlags, type PayOrder, readOrder } from "./order.ts"
 
-export const pay = Effect.fnUntraced(function* (given: PayGiven) {
+export const pay = Effect.fnUntraced(function* (given: PayFlags) {
   const asked = yield* readOrder(given)
   const fleet = yield* findPayFleet(asked)
   const wallet = yield* asRefused(openWallet(asked.chain, fleet))
@@ -42,7 +42,7 @@ export const pay = Effect.fnUntraced(function* (given: PayGiven) {
 })
 
 /** Refunds the rest of the payer's channel to the gateway. */
-export const refund = Effect.fnUntraced(function* (given: PayGiven) {
+export const refund = Effect.fnUntraced(function* (given: PayFlags) {
   const order = yield* readOrder({ ...given, words: ["a refund"] })
   const fleet = yield* findPayFleet(order)
   const wallet = yield* asRefused(openWallet(order.chain, fleet))

@@ -72,7 +72,7 @@ export interface PageRequest {
   readonly cursor?: string
 }
 
-export interface Place {
+export interface PageCursor {
   /** The page has only entries before this sequence. */
   readonly before: number
   readonly limit: number
@@ -84,7 +84,7 @@ const sequencePattern = /^\d{1,15}$/u
 export const placeOf = Effect.fnUntraced(function* (asked: PageRequest) {
   const faults = { ...faultOfLimit(asked), ...faultOfCursor(asked, sequencePattern) }
   if (Object.keys(faults).length > 0) return yield* validationFailed(faults)
-  const place: Place = {
+  const place: PageCursor = {
     before: asked.cursor === undefined ? Number.MAX_SAFE_INTEGER : Number(cursorContent(asked.cursor)),
     limit: limitIn(asked)
   }
@@ -144,7 +144,7 @@ export const timesOf = Effect.fnUntraced(function* ({ since, until }: TimeReques
 /** A page of a stream, newest first. Messages that `view` cannot read are skipped. */
 export const pageOf = <A>(
   stream: string,
-  { before, limit }: Place,
+  { before, limit }: PageCursor,
   { subject, view }: { readonly subject: string; readonly view: (message: SourceMessage) => Option.Option<A> }
 ) =>
   Effect.gen(function* () {

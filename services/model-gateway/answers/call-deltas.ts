@@ -18,7 +18,7 @@ interface Call {
   id: string | undefined
   name: string | undefined
   /** The text received before the id and the name were known. */
-  held: string
+  pending: string
   isOpened: boolean
 }
 
@@ -34,7 +34,7 @@ export const callDeltas = (answerId: () => string) => {
   let heldCharacters = 0
 
   const begun = (): Call => {
-    const call: Call = { nth: calls.length, id: undefined, name: undefined, held: "", isOpened: false }
+    const call: Call = { nth: calls.length, id: undefined, name: undefined, pending: "", isOpened: false }
     calls.push(call)
     return call
   }
@@ -52,8 +52,8 @@ export const callDeltas = (answerId: () => string) => {
     return call
   }
   const given = (call: Call, id: string, name: string): CallDelta => {
-    const text = call.held
-    call.held = ""
+    const text = call.pending
+    call.pending = ""
     call.isOpened = true
     heldCharacters -= text.length
     // Two calls with one id could not be answered.
@@ -68,7 +68,7 @@ export const callDeltas = (answerId: () => string) => {
     call.id ??= said.id
     if (call.id !== undefined) byId.set(call.id, call)
     call.name ??= said.name
-    call.held += said.text
+    call.pending += said.text
     heldCharacters += said.text.length
     return call.id === undefined || call.name === undefined ? undefined : given(call, call.id, call.name)
   }

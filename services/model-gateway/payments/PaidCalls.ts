@@ -12,7 +12,7 @@ import { Configuration } from "#configuration"
 import { Metrics, supervise } from "#runtime"
 import { atomicAmount, type Tariff, tariffOf } from "#payments"
 import { charged, signedAndCharged } from "../metrics.ts"
-import { heldTo, leastPrice, noUsage, type Used, usedPrice } from "./charge.ts"
+import { capped, leastPrice, noUsage, type Used, usedPrice } from "./charge.ts"
 import { type CallTasks, type EndedAnswer, NotAsked, openCall, type PaidCall, type SettledCall } from "./paid-call.ts"
 import { patiently } from "./patiently.ts"
 import { type PaymentFigures, paymentFigures } from "./payment-figures.ts"
@@ -60,14 +60,14 @@ interface Parts extends PaymentFigures {
   readonly tariff: Tariff
   readonly leaseMs: number
   /** The calls whose payments are held. */
-  readonly calls: Set<HeldCall>
+  readonly calls: Set<OpenCall>
   readonly scope: Scope.Scope
   /** Counts the price of a call that was answered. */
-  readonly earned: (call: HeldCall, outcome: ChargedPayment["outcome"]) => Effect.Effect<void>
+  readonly earned: (call: OpenCall, outcome: ChargedPayment["outcome"]) => Effect.Effect<void>
 }
 
 /** A call in progress, and its payment with the method that took it. */
-interface HeldCall {
+interface OpenCall {
   readonly method: PaymentMethod<never, Payment>
   readonly payment: Payment
   /** The charge for everything sent so far. */
@@ -95,7 +95,7 @@ const pay = Effect.fnUntraced(function* <Offered, Taken extends Payment>(
   yield* parts.count("verified")
   const { call, endsAtMs, storedWithinMs } = payment
   const nowMs = yield* Clock.currentTimeMillis
-  const held: HeldCall = {
+  const held: OpenCall = {
     method,
     payment,
     charge: chargeFor(parts, payment, noUsage),
@@ -122,9 +122,9 @@ const pay = Effect.fnUntraced(function* <Offered, Taken extends Payment>(
 })
 
 const chargeFor = ({ tariff }: Parts, { call, ceiling, decimals, isMetered }: Payment, used: Used): bigint =>
-  isMetered ? heldTo(atomicAmount(usedPrice(tariff, call, used), decimals), ceiling) : ceiling
+  isMetered ? capped(atomicAmount(usedPrice(tariff, call, used), decimals), ceiling) : ceiling
 
-const tasksOf = (parts: Parts, held: HeldCall): CallTasks => ({
+const tasksOf = (parts: Parts, held: OpenCall): CallTasks => ({
   serve: serve(held),
   force: force(parts, held),
   release: release(parts, held, false),
@@ -135,7 +135,7 @@ const tasksOf = (parts: Parts, held: HeldCall): CallTasks => ({
 })
 
 /** False if even the minimum that it can cost is more than was signed: then nothing more may be sent. */
-const measure = (parts: Parts, held: HeldCall, used: Used): boolean => {
+const measure = (parts: Parts, held: OpenCall, used: Used): boolean => {
   const { call, ceiling, decimals, isMetered } = held.payment
   if (!isMetered) return true
   if (held.isClosed || atomicAmount(leastPrice(parts.tariff, call, used), decimals) > ceiling) return false
@@ -143,7 +143,7 @@ const measure = (parts: Parts, held: HeldCall, used: Used): boolean => {
   return true
 }
 
-const letGo = ({ calls }: Parts, held: HeldCall) => Effect.sync(() => calls.delete(held))
+const letGo = ({ calls }: Parts, held: OpenCall) => Effect.sync(() => calls.delete(held))
 
 // A missed renewal can be made up for twice before the lease expires.
 const shareOfLease = 1 / 4
@@ -169,7 +169,7 @@ const lookAfterAll = ({ calls, leaseMs, scope }: Parts) => {
   return Effect.forever(Effect.delay(round, Math.min(leaseMs / 12, roundMsMax)))
 }
 
-const renew = (calls: Parts["calls"], held: HeldCall) =>
+const renew = (calls: Parts["calls"], held: OpenCall) =>
   held.method.renew(held.payment, held.charge).pipe(
     Effect.catchTag("PaymentLost", (lost) => {
       // A call that has ended in the meantime no longer needs it.
@@ -182,7 +182,7 @@ const renew = (calls: Parts["calls"], held: HeldCall) =>
   )
 
 /** The refusal of a call whose payment was never stored; undefined for one whose payment was. */
-const onLost = Effect.fnUntraced(function* (held: HeldCall, error: NotMoved) {
+const onLost = Effect.fnUntraced(function* (held: OpenCall, error: NotMoved) {
   if (error._tag !== "PaymentLost" || error.refusal === null) return undefined
   held.isLost = true
   const refusal = yield* error.refusal
@@ -193,18 +193,18 @@ const onLost = Effect.fnUntraced(function* (held: HeldCall, error: NotMoved) {
 const causeOf = (error: NotMoved) => (error._tag === "PaymentLost" ? error.cause : error)
 
 /** The answer to a caller whose payment could not be moved. */
-const refusalFor = Effect.fnUntraced(function* (held: HeldCall, error: NotMoved, message: string) {
+const refusalFor = Effect.fnUntraced(function* (held: OpenCall, error: NotMoved, message: string) {
   yield* Effect.logWarning("a payment could not be moved on", causeOf(error))
   return (yield* onLost(held, error)) ?? unavailable(held.payment.call.shape, message, 1)
 })
 
-const serve = (held: HeldCall): Effect.Effect<void, PaymentRefusal> =>
+const serve = (held: OpenCall): Effect.Effect<void, PaymentRefusal> =>
   Effect.suspend(() => held.method.serve(held.payment, held.charge)).pipe(
     Effect.catch((error) => Effect.flip(refusalFor(held, error, "The payment could not be held")))
   )
 
 const force = Effect.fnUntraced(
-  function* (parts: Parts, held: HeldCall) {
+  function* (parts: Parts, held: OpenCall) {
     yield* letGo(parts, held)
     held.isClosed = true
     yield* parts.count("forced")
@@ -213,7 +213,7 @@ const force = Effect.fnUntraced(
   Effect.catch((error) => Effect.logError("a stream could not be settled before its payment ends", causeOf(error)))
 )
 
-const release = Effect.fnUntraced(function* (parts: Parts, held: HeldCall, isPayersDoing: boolean) {
+const release = Effect.fnUntraced(function* (parts: Parts, held: OpenCall, isPayersDoing: boolean) {
   yield* letGo(parts, held)
   if (held.isLost) return
   yield* parts.count("released")
@@ -224,7 +224,7 @@ const release = Effect.fnUntraced(function* (parts: Parts, held: HeldCall, isPay
 
 const settle = Effect.fnUntraced(function* (
   parts: Parts,
-  held: HeldCall,
+  held: OpenCall,
   { body, costMicroUsd, used }: EndedAnswer
 ): Effect.fn.Return<SettledCall, PaymentRefusal | NotAsked> {
   const { payment, method } = held

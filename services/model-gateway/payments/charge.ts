@@ -62,7 +62,7 @@ const reported = (tokens: number | null): number | undefined =>
   tokens !== null && Number.isFinite(tokens) && tokens > 0 ? Math.ceil(tokens) : undefined
 
 /** Limits a price to what the payer has signed. */
-export const heldTo = (units: bigint, ceiling: bigint): bigint => {
+export const capped = (units: bigint, ceiling: bigint): bigint => {
   if (units < 0n) return 0n
   return units < ceiling ? units : ceiling
 }

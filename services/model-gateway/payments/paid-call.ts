@@ -136,7 +136,7 @@ export const openCall = (tasks: CallTasks, answerMsMax?: number): OpenCall => {
     state = to
     return asks
   }
-  const giveBack = (event: CallEvent) =>
+  const release = (event: CallEvent) =>
     Effect.suspend(() => {
       const task = on(event)
       if (task === "release") return tasks.release
@@ -144,12 +144,12 @@ export const openCall = (tasks: CallTasks, answerMsMax?: number): OpenCall => {
     })
   const settled = (answer: EndedAnswer) =>
     tasks.settle(answer).pipe(
-      Effect.catchTag("NotAsked", ({ refusal }) => Effect.andThen(giveBack("NotAsked"), Effect.fail(refusal))),
+      Effect.catchTag("NotAsked", ({ refusal }) => Effect.andThen(release("NotAsked"), Effect.fail(refusal))),
       Effect.onExit(() => Effect.sync(() => on("Settled")))
     )
   const served = tasks.serve.pipe(
     Effect.tap(() => Effect.sync(() => on("Served"))),
-    Effect.tapError(() => giveBack("NotServed"))
+    Effect.tapError(() => release("NotServed"))
   )
   const left = Effect.suspend(() => {
     const task = on("Leave")
@@ -162,7 +162,7 @@ export const openCall = (tasks: CallTasks, answerMsMax?: number): OpenCall => {
   })
   return {
     ...(answerMsMax === undefined ? {} : { answerMsMax }),
-    release: Effect.uninterruptible(giveBack("Release")),
+    release: Effect.uninterruptible(release("Release")),
     serve: Effect.uninterruptible(Effect.suspend(() => (on("Serve") === "serve" ? served : Effect.void))),
     measure: tasks.measure,
     settle: (answer) =>

@@ -68,7 +68,7 @@ export class Refunds extends Context.Service<
       const total = metrics.counter(refundsTotal)
       for (const network of networks.keys()) total.begin({ network })
       const usd = metrics.counter(refundedUsd)
-      const parts: Parts = {
+      const parts: RefundServices = {
         networks,
         bucket,
         payments: records(bucket, { keptMs: (payment) => (isOpen(payment) ? undefined : endedKeptMs) }),
@@ -94,7 +94,7 @@ export class Refunds extends Context.Service<
   )
 }
 
-interface Parts {
+interface RefundServices {
   readonly networks: Networked
   readonly bucket: Bucket
   readonly payments: Payments
@@ -120,7 +120,7 @@ const refundingNetworks = Effect.gen(function* () {
 const refusedFor = (why: string): RefundAnswer => ({ _tag: "Refused", why })
 
 const ordered = Effect.fn("Refunds.order")(function* (
-  { networks, payments, ledger }: Parts,
+  { networks, payments, ledger }: RefundServices,
   order: RefundOrder
 ): Effect.fn.Return<RefundAnswer, BusError> {
   const receipt = Option.getOrUndefined(yield* ledger.at(order.sequence))
@@ -162,7 +162,7 @@ interface Open extends RefundName {
 const unavailable = (detail: string) => new ChainUnavailable({ operation: "make a refund", detail })
 
 const carry = Effect.fn("Refunds.carry")(function* (
-  parts: Parts,
+  parts: RefundServices,
   { claimKey, key }: RefundName
 ): Effect.fn.Return<void, BusError | ChainUnavailable> {
   const entry = Option.getOrUndefined(yield* parts.bucket.get(claimKey))
@@ -197,7 +197,7 @@ const checked = ({ network, entry, refund }: Open, signature?: string) => {
 }
 
 const send = Effect.fnUntraced(function* (
-  parts: Parts,
+  parts: RefundServices,
   open: Open
 ): Effect.fn.Return<void, BusError | ChainUnavailable> {
   const { network, refund, entry } = open
@@ -220,7 +220,7 @@ const send = Effect.fnUntraced(function* (
 
 /** The transaction's name is stored before it is sent. The key's lease is ended whatever happens in between. */
 const sent = Effect.fnUntraced(function* (
-  { payments }: Parts,
+  { payments }: RefundServices,
   { claimKey, refund, network: { pool, exact } }: Open,
   payment: CheckedPayment
 ): Effect.fn.Return<string, BusError | ChainUnavailable> {
@@ -251,7 +251,7 @@ const sent = Effect.fnUntraced(function* (
 })
 
 /** The receipt comes first: a refund that has ended as made has its receipt. */
-const endMade = Effect.fnUntraced(function* (parts: Parts, open: Open, transaction: string) {
+const endMade = Effect.fnUntraced(function* (parts: RefundServices, open: Open, transaction: string) {
   const atMs = yield* Clock.currentTimeMillis
   // The broker remembers a written id for two minutes; within `rememberedMs` it surely still does.
   const mayExist = atMs - open.refund.orderedAtMs > rememberedMs
@@ -261,7 +261,7 @@ const endMade = Effect.fnUntraced(function* (parts: Parts, open: Open, transacti
 
 const rememberedMs = 60_000
 
-const endFailed = Effect.fnUntraced(function* (parts: Parts, open: Open, fault: string) {
+const endFailed = Effect.fnUntraced(function* (parts: RefundServices, open: Open, fault: string) {
   yield* Effect.logWarning("a refund has failed, and no money moved").pipe(
     Effect.annotateLogs({ claim: open.claimKey, refund: open.key, fault })
   )
@@ -269,7 +269,7 @@ const endFailed = Effect.fnUntraced(function* (parts: Parts, open: Open, fault: 
 })
 
 const end = Effect.fnUntraced(function* (
-  { payments, ended }: Parts,
+  { payments, ended }: RefundServices,
   open: Open,
   change: Partial<Refund> & { readonly state: "made" | "failed" }
 ): Effect.fn.Return<void, BusError | ChainUnavailable> {

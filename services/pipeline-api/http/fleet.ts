@@ -32,8 +32,8 @@ export const fleetRoutes = routesOf(
   {
     getQueue: () =>
       Effect.gen(function* () {
-        const held = yield* refusing((yield* Commands).read("queue", queueId))
-        const { state, sequence } = Option.getOrElse(held, () => ({ state: null, sequence: 0 }))
+        const queue = yield* refusing((yield* Commands).read("queue", queueId))
+        const { state, sequence } = Option.getOrElse(queue, () => ({ state: null, sequence: 0 }))
         return jsonAnswer(queueView(state, sequence))
       }),
 

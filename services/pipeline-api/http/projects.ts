@@ -50,9 +50,9 @@ export class Spend extends Context.Service<
     Effect.gen(function* () {
       const bucket = yield* (yield* Kv).open("spend", SpendEntry)
       const of = Effect.fn("Spend.of")(function* (projectId: string) {
-        const held = yield* bucket.get(spendKey(projectId))
-        if (Option.isNone(held) || held.value.value._tag !== "ProjectSpend") return null
-        return spentMicroUsd(held.value.value.hours, yield* Clock.currentTimeMillis)
+        const spend = yield* bucket.get(spendKey(projectId))
+        if (Option.isNone(spend) || spend.value.value._tag !== "ProjectSpend") return null
+        return spentMicroUsd(spend.value.value.hours, yield* Clock.currentTimeMillis)
       })
       return Spend.of({ of })
     })
@@ -72,9 +72,9 @@ export const projectRoutes = routesOf(
     getProject: () =>
       Effect.gen(function* () {
         const id = yield* pathId("project")
-        const held = yield* refusing((yield* Commands).read("project", id))
-        if (Option.isNone(held)) return yield* noSuch("project")
-        return yield* answered(id, held.value)
+        const project = yield* refusing((yield* Commands).read("project", id))
+        if (Option.isNone(project)) return yield* noSuch("project")
+        return yield* answered(id, project.value)
       }),
 
     // If another caller created it at the same moment, its settings are updated instead.

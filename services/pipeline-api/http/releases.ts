@@ -59,9 +59,9 @@ export const releaseRoutes = routesOf(
     getRelease: () =>
       Effect.gen(function* () {
         const id = yield* pathId("release")
-        const held = yield* refusing((yield* Commands).read("release", id))
-        if (Option.isNone(held)) return yield* noSuch("release")
-        return jsonAnswer(releaseView(id, held.value.state, held.value.sequence))
+        const release = yield* refusing((yield* Commands).read("release", id))
+        if (Option.isNone(release)) return yield* noSuch("release")
+        return jsonAnswer(releaseView(id, release.value.state, release.value.sequence))
       }),
 
     closeRelease: change("Close"),

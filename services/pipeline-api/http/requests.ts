@@ -135,12 +135,12 @@ interface PageRequest {
   readonly cursor?: string
 }
 
-export interface Place {
+export interface PageCursor {
   readonly after: string | undefined
   readonly limit: number
 }
 
-export const placeOf = ({ limit, cursor }: PageRequest): Effect.Effect<Place, WireError> => {
+export const placeOf = ({ limit, cursor }: PageRequest): Effect.Effect<PageCursor, WireError> => {
   const count = limit === undefined ? pageSizeDefault : Number(limit)
   const after = cursor === undefined ? Option.some(undefined) : readCursor(cursor)
   const faults = {
@@ -164,7 +164,7 @@ const readCursor = (cursor: string): Option.Option<string | undefined> => {
 }
 
 /** `entries` must be in the order of their keys. */
-export const pageOf = <A>(entries: ReadonlyArray<A>, keyOf: (entry: A) => string, { after, limit }: Place) => {
+export const pageOf = <A>(entries: ReadonlyArray<A>, keyOf: (entry: A) => string, { after, limit }: PageCursor) => {
   const rest = after === undefined ? entries : entries.filter((entry) => keyOf(entry) > after)
   const items = rest.slice(0, limit)
   const last = items.at(-1)

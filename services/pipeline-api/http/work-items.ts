@@ -71,9 +71,9 @@ export const workItemRoutes = routesOf(
     getWorkItem: () =>
       Effect.gen(function* () {
         const id = yield* pathId("workitem")
-        const held = yield* refusing((yield* Commands).read("workitem", id))
-        if (Option.isNone(held)) return yield* noSuch("workitem")
-        return jsonAnswer(workItemView(id, held.value.state, held.value.sequence))
+        const found = yield* refusing((yield* Commands).read("workitem", id))
+        if (Option.isNone(found)) return yield* noSuch("workitem")
+        return jsonAnswer(workItemView(id, found.value.state, found.value.sequence))
       }),
 
     getWorkItemHistory: ({ query }) =>

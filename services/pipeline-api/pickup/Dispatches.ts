@@ -20,14 +20,14 @@ import { InFlightCount } from "./InFlightCount.ts"
 import { auditorsOf, dispatchAnswer } from "./dispatch-answer.ts"
 
 /** `again`: a precondition changed meanwhile. */
-interface NotGiven {
+interface NotDispatched {
   readonly _tag: "NotGiven"
   readonly why: NoWork["why"] | "again"
   readonly reason: string | null
 }
 
 /** The dispatch for the pickup id has ended. */
-interface Over extends NotGiven {
+interface Over extends NotDispatched {
   readonly why: "over"
 }
 
@@ -36,7 +36,11 @@ const triesMax = 8
 // A runner without an answer asks again within seconds.
 const pickupKeptSeconds = 3_600
 
-const notGiven = (why: NotGiven["why"], reason: string | null = null): NotGiven => ({ _tag: "NotGiven", why, reason })
+const notDispatched = (why: NotDispatched["why"], reason: string | null = null): NotDispatched => ({
+  _tag: "NotGiven",
+  why,
+  reason
+})
 
 export class Dispatches extends Context.Service<
   Dispatches,
@@ -45,7 +49,7 @@ export class Dispatches extends Context.Service<
       question: PickupQuestion,
       wanted: Wanted,
       preconditions: ReadonlyArray<Precondition>
-    ) => Effect.Effect<PickupDispatch | NotGiven, BusError>
+    ) => Effect.Effect<PickupDispatch | NotDispatched, BusError>
     /** The runner's earlier dispatch for this pickup id; undefined if none. */
     readonly again: (question: PickupQuestion) => Effect.Effect<PickupDispatch | Over | undefined, BusError>
   }
@@ -71,26 +75,28 @@ export class Dispatches extends Context.Service<
         wanted: Wanted,
         preconditions: ReadonlyArray<Precondition>
       ) {
-        const passedOver = new Map<string, NotGiven>()
+        const passedOver = new Map<string, NotDispatched>()
         let left = triesMax
         for (const item of ready.candidates(wanted, yield* Clock.currentTimeMillis)) {
           if (passedOver.has(item.projectId) || !ready.isFree(item)) continue
-          if (left-- === 0) return notGiven("busy")
+          if (left-- === 0) return notDispatched("busy")
           const given = yield* claim(parts, { item, question, preconditions })
           if (given === undefined) continue
           if (given._tag === "Dispatch" || given.why === "again") return given
           passedOver.set(item.projectId, given)
         }
         const [because] = passedOver.values()
-        return because ?? notGiven(left < triesMax ? "busy" : "empty")
+        return because ?? notDispatched(left < triesMax ? "busy" : "empty")
       })
 
       const again = Effect.fn("Dispatches.again")(function* ({ pickupId }: PickupQuestion) {
         const key = yield* actors.uniqueKey(pickupKey(pickupId))
         if (Option.isNone(key)) return undefined
         const { id } = key.value
-        const held = yield* parts.commands.read("workitem", id)
-        const given = Option.isSome(held) ? yield* answerOf(parts, { id, item: held.value.state, pickupId }) : undefined
+        const found = yield* parts.commands.read("workitem", id)
+        const given = Option.isSome(found)
+          ? yield* answerOf(parts, { id, item: found.value.state, pickupId })
+          : undefined
         const reason = `work item ${id} was given for this pickup id, and that is over`
         return given ?? ({ _tag: "NotGiven", why: "over", reason } satisfies Over)
       })
@@ -120,13 +126,13 @@ interface Try {
 const claim = Effect.fnUntraced(function* (
   parts: Parts,
   tried: Try
-): Effect.fn.Return<PickupDispatch | NotGiven | undefined, BusError> {
+): Effect.fn.Return<PickupDispatch | NotDispatched | undefined, BusError> {
   const { item, question } = tried
-  const held = parts.ready.claim(item, { agent: question.agent, dispatchId: question.pickupId })
+  const claimed = parts.ready.claim(item, { agent: question.agent, dispatchId: question.pickupId })
   let dispatchedAt: number | undefined
-  const onDispatched = (sequence: number) => held.done((dispatchedAt = sequence))
+  const onDispatched = (sequence: number) => claimed.done((dispatchedAt = sequence))
   const letGo = Effect.sync(() => {
-    if (dispatchedAt === undefined) held.done(undefined)
+    if (dispatchedAt === undefined) claimed.done(undefined)
   })
   const taken = yield* Effect.ensuring(letProject(parts, tried, onDispatched), letGo)
   if (taken === undefined || "_tag" in taken) return taken
@@ -141,20 +147,20 @@ const letProject = Effect.fnUntraced(function* (
   { item, question, preconditions }: Try,
   onDispatched: (sequence: number) => void
 ) {
-  const held = yield* parts.commands.read("project", item.projectId)
-  const project = Option.getOrUndefined(Option.map(held, ({ state }) => state))
-  if (project !== undefined && isQueuePaused(project)) return notGiven("project-paused")
-  const sequence = Option.match(held, { onNone: () => 0, onSome: (known) => known.sequence })
+  const stored = yield* parts.commands.read("project", item.projectId)
+  const project = Option.getOrUndefined(Option.map(stored, ({ state }) => state))
+  if (project !== undefined && isQueuePaused(project)) return notDispatched("project-paused")
+  const sequence = Option.match(stored, { onNone: () => 0, onSome: (known) => known.sequence })
   const all = [...preconditions, { entity: "project", id: item.projectId, sequence }]
   const give = (capKeys: ReadonlyArray<UniqueKey>) =>
     unlessCapped(parts, { item, question, preconditions: all, project, capKeys, onDispatched })
-  const uncounted = () => notGiven("busy", "what the project has in hand is not known just now")
+  const uncounted = () => notDispatched("busy", "what the project has in hand is not known just now")
   return yield* (
     project !== undefined && hasCap(project)
       ? parts.inFlightCount.whileKnown({ id: item.projectId, sequence }, (key) => give([key]), uncounted)
       : give([])
   ).pipe(
-    Effect.catchTag("PreconditionFailed", () => Effect.succeed(notGiven("again"))),
+    Effect.catchTag("PreconditionFailed", () => Effect.succeed(notDispatched("again"))),
     Effect.catchTag(["Refusal", "EntityNotFound", "EntityBusy"], () => Effect.succeed(undefined))
   )
 })
@@ -167,7 +173,7 @@ interface ProjectTry extends Try {
 
 const unlessCapped = Effect.fnUntraced(function* (parts: Parts, tried: ProjectTry) {
   const capped = yield* putOff(parts, tried)
-  if (capped !== undefined) return notGiven("budget", capped)
+  if (capped !== undefined) return notDispatched("budget", capped)
   const { state, sequence } = yield* dispatch(parts, tried)
   if (state === null) return undefined
   tried.onDispatched(sequence)

@@ -51,7 +51,7 @@ export class InFlightCount extends Context.Service<
         // A dispatch made here counts before the views show it. Its record comes right after its key.
         const dispatchedAt = Option.match(last, {
           onNone: () => 0,
-          onSome: (key) => (ready.wasGiven(key.commandId) ? 0 : key.sequence + 1)
+          onSome: (key) => (ready.wasDispatched(key.commandId) ? 0 : key.sequence + 1)
         })
         // Dispatches from before the project had its cap precede the project's own record in the log.
         const known = yield* Effect.timeoutOption(ready.shown(Math.max(dispatchedAt, sequence)), patienceMs)

@@ -68,7 +68,7 @@ export class Pickup extends Context.Service<
       }
 
       const next = Effect.fn("Pickup.next")(function* (question: PickupQuestion) {
-        const given: PickupAnswer = yield* Effect.catch(untilGiven(parts, question), (error) =>
+        const given: PickupAnswer = yield* Effect.catch(untilDispatched(parts, question), (error) =>
           Effect.as(Effect.logWarning("a runner could not be given anything", error), {
             ...nothing(parts, { why: "busy", reason: "the log cannot be reached just now" }),
             retryAfterMs: outageRetryMs
@@ -96,7 +96,7 @@ interface Parts {
 }
 
 /** Tries, and retries whenever there can be work, for as long as the runner can wait. */
-const untilGiven = Effect.fnUntraced(function* (
+const untilDispatched = Effect.fnUntraced(function* (
   parts: Parts,
   question: PickupQuestion
 ): Effect.fn.Return<PickupAnswer, BusError> {
@@ -138,7 +138,7 @@ const attempt = Effect.fnUntraced(function* (
     if (before !== undefined) return before
     const nowMs = yield* Clock.currentTimeMillis
     if (ready.candidates(wanted, nowMs).length === 0) {
-      return nothing(parts, { why: ready.isHeldUp(wanted) ? "project-paused" : "empty", reason: null })
+      return nothing(parts, { why: ready.isBlocked(wanted) ? "project-paused" : "empty", reason: null })
     }
     const [queue, agent] = yield* Effect.all(
       [commands.read("queue", queueId), routing.holdOn(question.agent, question.agentInstanceId)],

@@ -43,14 +43,14 @@ export class Ready extends Context.Service<
     /** This process neither tries the item nor has given it out. */
     readonly isFree: (item: ReadyItem) => boolean
     /** There are items, but their projects are paused. */
-    readonly isHeldUp: (wanted: Wanted) => boolean
+    readonly isBlocked: (wanted: Wanted) => boolean
     /**
      * Claims the item, so that this process does not try it for another runner meanwhile. `done` takes the record's
      * sequence if it was given out.
      */
     readonly claim: (
       item: ReadyItem,
-      taken: Pick<GivenItem, "agent" | "dispatchId">
+      taken: Pick<DispatchedItem, "agent" | "dispatchId">
     ) => { readonly done: (sequence: number | undefined) => void }
     /** Does not count items that are only being tried. */
     readonly inFlight: (projectId: string, agent: string) => InFlight
@@ -61,7 +61,7 @@ export class Ready extends Context.Service<
     /** Completes when the number in flight is known as of that record: the views show it, and omit no moving item. */
     readonly shown: (sequence: number) => Effect.Effect<void>
     /** The dispatch was made here, and the views do not show it yet. */
-    readonly wasGiven: (dispatchId: string) => boolean
+    readonly wasDispatched: (dispatchId: string) => boolean
     /** Completes when there can be work, or when the time is over; at once when too many runners wait already. */
     readonly wait: (waiting: Waiting, waitMs: number) => Effect.Effect<void>
     readonly wakeAll: Effect.Effect<void>
@@ -102,7 +102,7 @@ const make = Effect.fnUntraced(function* (waitersMax: number) {
   return Ready.of({
     candidates,
     isFree: given.isFree,
-    isHeldUp: (wanted) => matching(look, wanted).some(({ projectId }) => look.pausedProjects.has(projectId)),
+    isBlocked: (wanted) => matching(look, wanted).some(({ projectId }) => look.pausedProjects.has(projectId)),
     claim: given.claim,
     inFlight: (projectId, agent) => {
       const known = look.inHand.filter((item) => item.projectId === projectId)
@@ -114,7 +114,7 @@ const make = Effect.fnUntraced(function* (waitersMax: number) {
     isParked: ({ names }) => names.some((name) => look.parkedFor.has(name)),
     seen: (sequence) => until(() => seen >= sequence),
     shown: (sequence) => until(() => seen >= sequence && views.isComplete()),
-    wasGiven: given.wasGiven,
+    wasDispatched: given.wasDispatched,
     wait: runners.wait,
     wakeAll: runners.wakeAll
   })
@@ -165,8 +165,8 @@ const toDo = (
   if (positionOf(views, kind, nowMs) === "Paused") {
     return candidates({ ...waiting, names: waiting.soleNames }, nowMs).length
   }
-  const isHeld = waiting.agentIds.some((id) => positionOf(views, id, nowMs) !== "Available")
-  return isHeld ? 0 : candidates(waiting, nowMs).length
+  const isOnHold = waiting.agentIds.some((id) => positionOf(views, id, nowMs) !== "Available")
+  return isOnHold ? 0 : candidates(waiting, nowMs).length
 }
 
 const positionOf = (views: Views["Service"], id: string, nowMs: number) => {
@@ -186,7 +186,7 @@ const gauges = Effect.map(Metrics, (metrics) => {
   }
 })
 
-interface GivenItem {
+interface DispatchedItem {
   readonly projectId: string
   readonly agent: string
   readonly dispatchId: string
@@ -194,14 +194,14 @@ interface GivenItem {
   readonly sequence: number
 }
 
-const givenMax = 10_000
+const dispatchedMax = 10_000
 
 /**
  * Items given out here, until the views show it. No item is tried twice while the views are behind, and the number in
  * flight is right.
  */
 const givenItems = () => {
-  const given = new Map<string, GivenItem>()
+  const given = new Map<string, DispatchedItem>()
   return {
     /** This process neither tries the item nor has given it out. */
     isFree: (item: ReadyItem) => {
@@ -212,20 +212,20 @@ const givenItems = () => {
      * Claims the item, so that this process does not try it for another runner meanwhile. `done` takes the record's
      * sequence if it was given out.
      */
-    claim: ({ id, projectId }: ReadyItem, taken: Pick<GivenItem, "agent" | "dispatchId">) => {
+    claim: ({ id, projectId }: ReadyItem, taken: Pick<DispatchedItem, "agent" | "dispatchId">) => {
       given.set(id, { projectId, ...taken, sequence: Infinity })
       return {
         done: (sequence: number | undefined) => {
           // A forgotten item can be tried again; its actor then refuses.
-          if (sequence === undefined || given.size > givenMax) given.delete(id)
+          if (sequence === undefined || given.size > dispatchedMax) given.delete(id)
           else given.set(id, { projectId, ...taken, sequence })
         }
       }
     },
     /** Excludes items that are only being tried. */
-    ofProject: (projectId: string): ReadonlyArray<readonly [id: string, item: GivenItem]> =>
+    ofProject: (projectId: string): ReadonlyArray<readonly [id: string, item: DispatchedItem]> =>
       [...given].filter(([, item]) => item.projectId === projectId && item.sequence < Infinity),
-    wasGiven: (dispatchId: string) =>
+    wasDispatched: (dispatchId: string) =>
       [...given.values()].some((item) => item.dispatchId === dispatchId && item.sequence < Infinity),
     /** Forgets the items that the views show, in that record or a later one. */
     forget: (isShown: (id: string, sequence: number) => boolean) => {

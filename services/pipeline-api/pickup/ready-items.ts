@@ -55,16 +55,16 @@ export const byPriority = (left: ReadyItem, right: ReadyItem): number =>
   right.priority - left.priority || left.createdAtMs - right.createdAtMs || (left.id < right.id ? -1 : 1)
 
 /** The item's place: ready, in flight or parked, or none. */
-interface Place {
+interface QueueEntry {
   readonly ready?: ReadyItem
   readonly inHand?: InHandItem
   readonly parkedFor?: string
 }
 
 // Rows do not change, and most were seen at the last reading.
-const places = new WeakMap<MovingRow, Place>()
+const places = new WeakMap<MovingRow, QueueEntry>()
 
-const placeOf = (row: MovingRow): Place => {
+const placeOf = (row: MovingRow): QueueEntry => {
   const known = places.get(row)
   if (known !== undefined) return known
   const place = placeNew(row)
@@ -72,7 +72,7 @@ const placeOf = (row: MovingRow): Place => {
   return place
 }
 
-const placeNew = ({ id, project, state, sequence, createdAtMs, summary: item }: MovingRow): Place => {
+const placeNew = ({ id, project, state, sequence, createdAtMs, summary: item }: MovingRow): QueueEntry => {
   if (state === "WaitingForAgentResume") return { parkedFor: item.assignedAgent ?? item.agent }
   const of = { id, projectId: project ?? "", sequence }
   if (item.dispatchId !== null) {

@@ -59,7 +59,7 @@ const takeReports = Effect.fnUntraced(function* (
       return outcome === "handed_back" ? nak(againMs) : ack
     })
     const isDone = (decision: AckDecision) => decision._tag === "Ack"
-    const inTurn = turns.inTurn({ key: orderKeyOf(value), sequence, isDone, heldOff: nak(againMs) }, work)
+    const inTurn = turns.inTurn({ key: orderKeyOf(value), sequence, isDone, onDeferred: nak(againMs) }, work)
     return Effect.andThen(
       Effect.map(Clock.currentTimeMillis, (nowMs) => sinceMs.set(sequence, nowMs)),
       Effect.ensuring(
@@ -134,18 +134,18 @@ const orderKeyOf = (report: Report): string => {
   return "projectId" in report ? `project ${report.projectId}` : `report ${report.reportId}`
 }
 
-export interface Turn<A> {
+export interface ReportTurn<A> {
   readonly key: string
   readonly sequence: number
   /** Whether the message is finished; an unfinished one blocks the later ones. */
   readonly isDone: (outcome: A) => boolean
   /** The outcome of a message whose predecessor has yet to be redelivered. */
-  readonly heldOff: A
+  readonly onDeferred: A
 }
 
 interface OrderedKeys {
   /** Runs `work` in the key's turn. */
-  readonly inTurn: <A, R>(turn: Turn<A>, work: Effect.Effect<A, never, R>) => Effect.Effect<A, never, R>
+  readonly inTurn: <A, R>(turn: ReportTurn<A>, work: Effect.Effect<A, never, R>) => Effect.Effect<A, never, R>
 }
 
 /**
@@ -157,20 +157,20 @@ export const orderedKeys = (): OrderedKeys => {
   const queue = keyedQueue(Number.POSITIVE_INFINITY)
   const unfinished = new Map<string, Set<number>>()
   return {
-    inTurn: (turn, work) => queue.run(turn.key, Effect.succeed(turn.heldOff), takeTurn(unfinished, turn, work))
+    inTurn: (turn, work) => queue.run(turn.key, Effect.succeed(turn.onDeferred), takeTurn(unfinished, turn, work))
   }
 }
 
 const takeTurn = Effect.fnUntraced(function* <A, R>(
   unfinished: Map<string, Set<number>>,
-  { key, sequence, isDone, heldOff }: Turn<A>,
+  { key, sequence, isDone, onDeferred }: ReportTurn<A>,
   work: Effect.Effect<A, never, R>
 ) {
   const started = unfinished.get(key) ?? new Set<number>()
   unfinished.set(key, started)
-  const isHeldOff = [...started].some((other) => other < sequence)
+  const isDeferred = [...started].some((other) => other < sequence)
   started.add(sequence)
-  if (isHeldOff) return heldOff
+  if (isDeferred) return onDeferred
   const finish = () => {
     started.delete(sequence)
     if (started.size === 0) unfinished.delete(key)

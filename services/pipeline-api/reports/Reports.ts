@@ -99,8 +99,8 @@ export class Reports extends Context.Service<
 /** The report's item, if its steps depend on it. */
 const itemOf = Effect.fnUntraced(function* (commands: Commands["Service"], report: Report) {
   if (!lookedUp.has(report.kind) || !("workItemId" in report) || report.workItemId === null) return undefined
-  const held = yield* commands.read("workitem", report.workItemId)
-  return Option.getOrUndefined(Option.map(held, ({ state }) => state))
+  const found = yield* commands.read("workitem", report.workItemId)
+  return Option.getOrUndefined(Option.map(found, ({ state }) => state))
 })
 
 interface PublishedReport {

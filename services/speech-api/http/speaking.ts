@@ -34,7 +34,7 @@ export const prepare = Effect.fnUntraced(function* (order: Order, preparation: P
  * Whether the caller already has the answer, by `If-None-Match` and weak comparison (RFC 9110, 8.8.3.2). A star names
  * no answer: before its request there is none.
  */
-export const isHeld = Effect.fnUntraced(function* (plan: Pick<SpeechPlan, "cacheKey">) {
+export const isCachedByCaller = Effect.fnUntraced(function* (plan: Pick<SpeechPlan, "cacheKey">) {
   const tag = entityTag(plan)
   const named = Option.getOrElse((yield* HttpCall).header("if-none-match"), () => "").split(",")
   return tag !== undefined && named.some((one) => strong(one.trim()) === strong(tag))
@@ -43,8 +43,8 @@ export const isHeld = Effect.fnUntraced(function* (plan: Pick<SpeechPlan, "cache
 const strong = (tag: string) => tag.replace(/^W\//u, "")
 
 /** For a POST whose precondition is false: nothing is spoken (RFC 9110, 13.1.2). */
-const unlessHeld = Effect.fnUntraced(function* (plan: SpeechPlan) {
-  if (!(yield* isHeld(plan))) return plan
+const unlessCached = Effect.fnUntraced(function* (plan: SpeechPlan) {
+  if (!(yield* isCachedByCaller(plan))) return plan
   return yield* new WireError({
     status: 412,
     code: "precondition_failed",
@@ -55,7 +55,7 @@ const unlessHeld = Effect.fnUntraced(function* (plan: SpeechPlan) {
 
 /** Like `prepare`, for a POST: refuses what the caller already has. */
 export const prepareAnswer = (order: Order, preparation: Preparation) =>
-  Effect.flatMap(prepare(order, preparation), unlessHeld)
+  Effect.flatMap(prepare(order, preparation), unlessCached)
 
 /** Adds the words of lexicons, the voices of other languages and scripts, and its place in the cache. */
 export const completed = Effect.fnUntraced(function* (plan: SpeechPlan, workspace: string) {

@@ -24,7 +24,7 @@ import { cloneRules } from "../voices/speakable.ts"
 import { VoiceFiles } from "../voices/VoiceFiles.ts"
 import { VoiceRemoval } from "../voices/VoiceRemoval.ts"
 import { createConsentChallenge, createVoice } from "./cloning.ts"
-import { entityTag, isHeld, prepare, speak, started } from "./speaking.ts"
+import { entityTag, isCachedByCaller, prepare, speak, started } from "./speaking.ts"
 import { callerVersion } from "./version.ts"
 import { configuredCatalogue } from "../voices/configured-catalogue.ts"
 
@@ -99,7 +99,7 @@ const preview = Effect.fnUntraced(function* (order: Order, startedAtMs: number) 
     "cache-control": "private, max-age=86400",
     ...(etag === undefined ? {} : { etag })
   }
-  if (yield* isHeld(plan)) return emptyAnswer({ status: 304, headers })
+  if (yield* isCachedByCaller(plan)) return emptyAnswer({ status: 304, headers })
   const spoken = yield* speak(plan, startedAtMs)
   const parts = yield* Effect.mapError(Stream.runCollect(spoken.bytes), (error) => refusalOf(error, false))
   return bytesAnswer(Buffer.concat(parts), plan.format.mediaType, { headers })

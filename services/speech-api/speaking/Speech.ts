@@ -282,15 +282,15 @@ export const heldBackUntil =
   <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E, R> =>
     Stream.transformPull(bytes, (pull) =>
       Effect.sync(() => {
-        const held: Array<Uint8Array> = []
+        const chunks: Array<Uint8Array> = []
         let [isOut, hasEnded] = [false, false]
         const gathered: typeof pull = pull.pipe(
-          Effect.map((pieces) => void held.push(...pieces)),
+          Effect.map((pieces) => void chunks.push(...pieces)),
           Pull.catchDone(() => Effect.sync(() => void (hasEnded = true))),
           Effect.flatMap(() => {
             isOut = isEnough(hasEnded) || hasEnded
             if (!isOut) return gathered
-            return held.length === 0 ? Cause.done() : Effect.succeed([Buffer.concat(held)] as const)
+            return chunks.length === 0 ? Cause.done() : Effect.succeed([Buffer.concat(chunks)] as const)
           })
         )
         return Effect.suspend(() => (hasEnded ? Cause.done() : isOut ? pull : gathered))

@@ -137,7 +137,7 @@ const next = Effect.fnUntraced(function* (shared: Shared, progress: SessionProgr
     // A replaced attempt can still send frames, beyond the sample from which the next attempt continues.
     if (of !== idOf(progress)) continue
     if (frame === undefined) {
-      if (progress.isGivenUp) yield* takeOver(shared, progress, "nothing was heard of it")
+      if (progress.isAbandoned) yield* takeOver(shared, progress, "nothing was heard of it")
       continue
     }
     const { head, pcm } = frame
@@ -233,8 +233,8 @@ const watch = (shared: Shared, progress: SessionProgress) => {
   progress.stall.tick(nowMs())
   if (progress.isOver || progress.sequencer === "") return
   credit(shared, progress)
-  if (progress.isGivenUp || !progress.stall.isSilent(progress.lastFrameMs, silenceMsMax, nowMs())) return
-  progress.isGivenUp = true
+  if (progress.isAbandoned || !progress.stall.isSilent(progress.lastFrameMs, silenceMsMax, nowMs())) return
+  progress.isAbandoned = true
   Queue.offerUnsafe(progress.inbox, { of: idOf(progress) })
 }
 
@@ -251,7 +251,7 @@ const receive = (
 
 const markAlive = ({ nowMs }: Shared, progress: SessionProgress) => {
   progress.lastFrameMs = progress.stall.awakeMs(nowMs())
-  progress.isGivenUp = false
+  progress.isAbandoned = false
 }
 
 const credit = (shared: Shared, progress: SessionProgress) => {

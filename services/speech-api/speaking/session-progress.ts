@@ -56,7 +56,7 @@ export interface SessionProgress extends Begun {
   /** On the awake clock of `stall`. */
   lastFrameMs: number
   readonly stall: OwnStall
-  isGivenUp: boolean
+  isAbandoned: boolean
   isOver: boolean
 }
 
@@ -76,7 +76,7 @@ export const progressOf = (begun: Begun, windowSamples: number, nowMs: number): 
   resume: null,
   lastFrameMs: nowMs,
   stall: ownStall(watchEveryMs, nowMs),
-  isGivenUp: false,
+  isAbandoned: false,
   isOver: false
 })
 

@@ -88,7 +88,7 @@ export class Endpoints extends Context.Service<
         isRemoved: copy.isRemoved,
         revision: copy.revision,
         catchUp,
-        mayLeave: (endpoint) => endpoint.madeAtRunTime === null || presence.isHeld(),
+        mayLeave: (endpoint) => endpoint.madeAtRunTime === null || presence.isCurrent(),
         onChange: (next) => Effect.sync(() => void (act = next)),
         first: Deferred.await(first),
         store

@@ -10,7 +10,7 @@ import { presenceMs } from "#webhooks"
 
 export interface Presence {
   /** Whether no other process can have declared this dispatcher dead. Read before every request; never waits. */
-  readonly isHeld: () => boolean
+  readonly isCurrent: () => boolean
   /** Publishes at once that more changes are acted on. The next renewal makes up for a failure. */
   readonly announce: Effect.Effect<void>
 }
@@ -54,7 +54,7 @@ export const holdPresence = Effect.fnUntraced(function* ({ presences, actsOn, ca
   let revision = 0
   let sentAt: Instant | undefined
 
-  const isHeld = () => isProtected(sentAt, instantOf(clock))
+  const isCurrent = () => isProtected(sentAt, instantOf(clock))
   const write = Effect.gen(function* () {
     const now = instantOf(clock)
     const value = { actsOn: actsOn(), ...(lanes === 1 ? {} : { lanes }) }
@@ -68,7 +68,7 @@ export const holdPresence = Effect.fnUntraced(function* ({ presences, actsOn, ca
 
   /** During a gap others may have counted this dispatcher out, and answered removals that it has not read yet. */
   const renew = Effect.gen(function* () {
-    const wasHeld = isHeld()
+    const wasHeld = isCurrent()
     const first = yield* write
     if (wasHeld) return void (sentAt = first)
     yield* catchUp
@@ -84,7 +84,7 @@ export const holdPresence = Effect.fnUntraced(function* ({ presences, actsOn, ca
       Effect.ignore
     )
   )
-  const announce = Effect.ignore(Effect.suspend(() => (isHeld() ? write : Effect.void)))
-  const presence: Presence = { isHeld, announce }
+  const announce = Effect.ignore(Effect.suspend(() => (isCurrent() ? write : Effect.void)))
+  const presence: Presence = { isCurrent, announce }
   return presence
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type RunnerGiven, runnerOptions } from "../../../dev/runner/options.ts"
+import { type RunnerFlags, runnerOptions } from "../../../dev/runner/options.ts"
 
-const nothing: RunnerGiven = {
+const nothing: RunnerFlags = {
   agent: [],
   instance: undefined,
   model: undefined,
@@ -18,7 +18,7 @@ const nothing: RunnerGiven = {
   wait: 10_000,
   nats: undefined
 }
-const options = (said: Partial<RunnerGiven> = {}) => runnerOptions({ ...nothing, ...said }, "/home/of/it")
+const options = (said: Partial<RunnerFlags> = {}) => runnerOptions({ ...nothing, ...said }, "/home/of/it")
 
 describe("a runner's options", () => {
   it("default to all phases of one agent, with the example agent", () => {

@@ -5,7 +5,7 @@
  */
 import { assert } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { type ActorDefinition, type ActorRecord, decideRecord, type Held, replay } from "#actors"
+import { type ActorDefinition, type ActorRecord, decideRecord, type ActorState, replay } from "#actors"
 import { decodeEnvelope, type Envelope } from "#base"
 
 export const startMs = 1_700_000_000_000
@@ -26,7 +26,7 @@ export const entityAtWork = <State, Command extends Tagged, Fact extends Tagged>
   id: string
 ) => {
   const decodeCommand = commandDecoder(commandSchema)
-  let held: Held<State> = { state: definition.initial, recentCommands: [] }
+  let held: ActorState<State> = { state: definition.initial, recentCommands: [] }
   let nowMs = startMs
   let commands = 0
   const steps: Array<Step<State, Command, Fact>> = []

@@ -4,7 +4,7 @@ import {
   type ActorDefinition,
   decideRecord,
   entityProjection,
-  type Held,
+  type ActorState,
   recordCodec,
   type Projection,
   ViewRow
@@ -46,7 +46,7 @@ const compareLife = <State, Command, Fact>(kind: Kind<State, Command, Fact>, see
   const dice = spread(seed)
   const codec = recordCodec(definition)
   const projection = entityProjection(kind.projection)
-  let held: Held<State> = { state: definition.initial, recentCommands: [] }
+  let held: ActorState<State> = { state: definition.initial, recentCommands: [] }
   let decisions = 0
   for (let step = 0, atMs = startMs; step < 60; step++) {
     atMs += 1 + dice.below(20_000)

@@ -126,7 +126,7 @@ describe("an endpoint that fails", () => {
       },
       metrics: { left: () => undefined, postponed: (_: unknown, why: string) => void told.push([why, null]) },
       states: { breakerOpen: (_id: string, _name: string, until: number | null) => tell("share", until) },
-      holdUntil: (until: number) => tell("hold", until),
+      pauseUntil: (until: number) => tell("hold", until),
       breakerLimits: { failuresToOpen: 2, failingMsToOpen: 0, pauseMsMin: 1_000, pauseMsMax: 1_000 },
       mayLeave: () => true
     }

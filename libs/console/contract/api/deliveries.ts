@@ -13,12 +13,12 @@ const Outcome = Schema.Literals(attemptOutcomes)
 const Headers = Schema.Record(Schema.String, Schema.String)
 
 /** A line's position in the delivery log: message, then line. */
-export const Place = Schema.String.check(Schema.isPattern(/^\d{1,15}\.\d{1,3}$/u)).annotate({
+export const AttemptId = Schema.String.check(Schema.isPattern(/^\d{1,15}\.\d{1,3}$/u)).annotate({
   identifier: "Place"
 })
 
 export const DeliveryLine = Schema.Struct({
-  place: Place.pipe(describe("Its place in the delivery log, for `near`.")),
+  place: AttemptId.pipe(describe("Its place in the delivery log, for `near`.")),
   deliveryId: Uuid.pipe(describe("As the receiver saw it in `X-Service-Delivery`.")),
   endpoint: Schema.String,
   event: Schema.String,
@@ -36,7 +36,7 @@ export interface DeliveryLine extends Schema.Schema.Type<typeof DeliveryLine> {}
 export const DeliveryPage = newestFirstPage("DeliveryPage", DeliveryLine, "Attempts")
 
 export const DeliveryAttempt = Schema.Struct({
-  place: Place,
+  place: AttemptId,
   attempt: Ordinal,
   startedAt: Timestamp,
   durationMs: Count,
@@ -77,7 +77,7 @@ export interface DeliveryWhole extends Schema.Schema.Type<typeof DeliveryWhole> 
 
 /** Where to look for a delivery. */
 export const nearQuery = {
-  near: Schema.optionalKey(Place).pipe(
+  near: Schema.optionalKey(AttemptId).pipe(
     describe("`place` of one of its lines. Without it the log is searched, the newest lines first, for ten seconds.")
   ),
   before: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^\d{1,15}$/u))).pipe(
@@ -96,7 +96,7 @@ export const resendDeliveriesMax = 10_000
 export const ResendDeliveries = Schema.Struct({
   reason: Reason.pipe(describe("Why, for the log of acts.")),
   dryRun: Schema.optionalKey(Schema.Boolean).pipe(describe("Only count what would be sent.")),
-  places: Schema.optionalKey(Schema.Array(Place).check(Schema.isBetweenLength(1, 200))).pipe(
+  places: Schema.optionalKey(Schema.Array(AttemptId).check(Schema.isBetweenLength(1, 200))).pipe(
     describe("The deliveries of these lines. Without it `endpoint` and `since` select.")
   ),
   endpoint: Schema.optionalKey(NameFilter).pipe(describe("Those to the endpoint of this name.")),

@@ -58,7 +58,7 @@ export const openRemoteSigner = Effect.fn("openRemoteSigner")(function* (
 
   const guarded = Effect.fnUntraced(function* <A>(asking: Effect.Effect<A, SignerFault>) {
     const nowMs = yield* Clock.currentTimeMillis
-    if (breakerWaitMs(breaker, nowMs) > 0) return yield* new SignerFault({ detail: leftAlone, isPassing: false })
+    if (breakerWaitMs(breaker, nowMs) > 0) return yield* new SignerFault({ detail: circuitOpen, isPassing: false })
     breaker = afterAttempt(breaker, nowMs, options.timeoutMs * triesMax)
     const result = yield* Effect.result(asking)
     const endedMs = yield* Clock.currentTimeMillis
@@ -89,7 +89,7 @@ export const openRemoteSigner = Effect.fn("openRemoteSigner")(function* (
   }
 })
 
-const leftAlone = "the remote signer failed too often lately and is left alone for a while"
+const circuitOpen = "the remote signer failed too often lately and is left alone for a while"
 
 const unavailable = (detail: string) => new ChainUnavailable({ operation: "sign", detail })
 

@@ -153,13 +153,13 @@ export const openKeystore = Effect.fnUntraced(function* (
   const opened = Buffer.concat([decipher.update(ciphertext), decipher.final()])
   const key = new Uint8Array(32)
   key.set(opened, 32 - opened.length)
-  const held = addressOfKey(key)
-  if (held === undefined)
+  const derivedAddress = addressOfKey(key)
+  if (derivedAddress === undefined)
     return yield* new KeystoreFault({ what: "key", detail: "what it holds is no key of the curve" })
-  if (address !== undefined && address !== held) {
+  if (address !== undefined && address !== derivedAddress) {
     return yield* new KeystoreFault({
       what: "key",
-      detail: `it says that it is of ${address}, and its key is of ${held}`
+      detail: `it says that it is of ${address}, and its key is of ${derivedAddress}`
     })
   }
   return key

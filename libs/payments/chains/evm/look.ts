@@ -124,14 +124,14 @@ export const statusOfUnused = Effect.fnUntraced(function* (
 
 export type TransfersOptions = Pick<EvmSettings, "network" | "asset" | "payTo" | "logBlocksMax" | "logPagesMax">
 
-interface Place {
+interface LogPosition {
   readonly block: bigint
   readonly logIndex: bigint
 }
 
 const pattern = /^([0-9]{1,20}):([0-9]{1,10})$/u
 
-const placeOf = (position: ChainPosition): Place | undefined => {
+const placeOf = (position: ChainPosition): LogPosition | undefined => {
   const [, block, logIndex] = pattern.exec(position) ?? []
   return block === undefined || logIndex === undefined
     ? undefined
@@ -207,7 +207,7 @@ const page = (
   )
 }
 
-const isAfter = ({ block, logIndex }: TransferFacts, after: Place) =>
+const isAfter = ({ block, logIndex }: TransferFacts, after: LogPosition) =>
   block > after.block || (block === after.block && logIndex > after.logIndex)
 
 const transferOf = (

@@ -69,7 +69,7 @@ interface Lame {
   deaths: typeof noDeaths
   ids: number
   /** The library is missing, or not to be trusted. */
-  isGivenUp: boolean
+  isAbandoned: boolean
 }
 
 /** The processes end with the scope. */
@@ -79,7 +79,7 @@ export const makeLameProcesses = Effect.fnUntraced(function* ({
 }: LameOptions): Effect.fn.Return<LameProcesses, never, Scope.Scope> {
   const clock = yield* Clock.Clock
   const nowMs = () => clock.currentTimeMillisUnsafe()
-  const lame: Lame = { nowMs, programs: [], deaths: noDeaths, ids: 0, isGivenUp: processesMax === 0 }
+  const lame: Lame = { nowMs, programs: [], deaths: noDeaths, ids: 0, isAbandoned: processesMax === 0 }
   const most = Math.min(processesMax, availableParallelism())
   yield* Effect.addFinalizer(() => endAll(lame))
   const watching = Effect.sync(() => {
@@ -89,11 +89,12 @@ export const makeLameProcesses = Effect.fnUntraced(function* ({
   yield* Effect.forkScoped(Effect.forever(Effect.delay(watching, lookEvery)))
   return {
     start: Effect.fnUntraced(function* (plan) {
-      if (plan.lameKbps === null || lame.isGivenUp) return undefined
+      if (plan.lameKbps === null || lame.isAbandoned) return undefined
       const program = idlestOf(lame) ?? launch(lame)
       const isReady = yield* Effect.timeoutOption(Deferred.await(program.ready), readyMsMax)
       if (Option.getOrElse(isReady, () => false)) return open(lame, program, plan)
-      if (lame.isGivenUp) yield* Effect.logWarning("mp3 is encoded by ffmpeg: libmp3lame is missing, or does not last")
+      if (lame.isAbandoned)
+        yield* Effect.logWarning("mp3 is encoded by ffmpeg: libmp3lame is missing, or does not last")
       return undefined
     })
   }
@@ -159,7 +160,7 @@ const lost = (lame: Lame, program: Program, detail: string) => {
   if (!lame.programs.includes(program)) return
   lame.programs = lame.programs.filter((other) => other !== program)
   lame.deaths = afterDeath(lame.deaths, lame.nowMs() - program.startedAtMs)
-  lame.isGivenUp ||= !program.isReady || lame.deaths.quick >= quickDeathsMax
+  lame.isAbandoned ||= !program.isReady || lame.deaths.quick >= quickDeathsMax
   Deferred.doneUnsafe(program.ready, Effect.succeed(false))
   Deferred.doneUnsafe(program.exited, Effect.void)
   for (const encoder of program.encoders.values()) fail(encoder, detail)

@@ -46,7 +46,7 @@ export const readModelFolder = ({ folder, preparedFolder }: FolderOptions): Foun
     .filter((name) => name !== undefined && names.includes(name))
     .reduce((sum, name) => sum + statSync(join(folder, name ?? "")).size, 0)
   const has = (...inputs: ReadonlyArray<string>) => inputs.every((input) => contents.inputs.includes(input))
-  const place: Place = { folder, names, path, model, contents }
+  const place: ModelPath = { folder, names, path, model, contents }
 
   if (has("ids", "speed")) return { bytes, runs: "onnx", files: { kind: "hibari", model: path, styles: {} } }
   if (has("style", "speed") && isKitten(contents)) return { bytes, runs: "sherpa", files: kittenFiles(place) }
@@ -60,7 +60,7 @@ export const readModelFolder = ({ folder, preparedFolder }: FolderOptions): Foun
   return { bytes, runs: "sherpa", files: { vits: { model: path, ...textFiles(place) } } }
 }
 
-interface Place {
+interface ModelPath {
   readonly folder: string
   readonly names: ReadonlyArray<string>
   readonly path: string
@@ -89,11 +89,11 @@ export const modelIn = (names: ReadonlyArray<string>) => {
   return { model, vocoder }
 }
 
-const needed = ({ names }: Pick<Place, "names">, name: string, why: string) => {
+const needed = ({ names }: Pick<ModelPath, "names">, name: string, why: string) => {
   if (!names.includes(name)) throw new FolderFault(`it has no ${name}, ${why}`)
 }
 
-const textFiles = ({ folder, names }: Pick<Place, "folder" | "names">) => {
+const textFiles = ({ folder, names }: Pick<ModelPath, "folder" | "names">) => {
   needed({ names }, "tokens.txt", "which numbers the model's symbols")
   const lexicons = names.filter((name) => /^lexicon.*\.txt$/u.test(name))
   const hasData = names.includes("espeak-ng-data")
@@ -107,13 +107,13 @@ const textFiles = ({ folder, names }: Pick<Place, "folder" | "names">) => {
   }
 }
 
-const matchaFiles = (place: Place, vocoder: string): ModelFiles => ({
+const matchaFiles = (place: ModelPath, vocoder: string): ModelFiles => ({
   matcha: { acousticModel: place.path, vocoder: join(place.folder, vocoder), ...textFiles(place) }
 })
 
 const isKitten = ({ metadata }: ModelContents) => [...metadata.values()].some((value) => /kitten/iu.test(value))
 
-const kittenFiles = (place: Place): ModelFiles => {
+const kittenFiles = (place: ModelPath): ModelFiles => {
   needed(place, "voices.bin", "which has the voices' styles")
   return { kitten: { model: place.path, voices: join(place.folder, "voices.bin"), ...textFiles(place) } }
 }
@@ -148,7 +148,7 @@ interface PiperJson {
 }
 
 /** A Piper voice as sherpa-onnx requires it: with metadata, tokens.txt and espeak-ng's data. */
-const piperFiles = (place: Place, preparedFolder: string): ModelFiles => {
+const piperFiles = (place: ModelPath, preparedFolder: string): ModelFiles => {
   const { folder, names, path, model, contents } = place
   const isReady = contents.metadata.has("sample_rate")
   const dataDir = names.includes("espeak-ng-data") ? join(folder, "espeak-ng-data") : systemData()

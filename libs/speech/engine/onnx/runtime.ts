@@ -153,8 +153,8 @@ export const openOnnxModel = ({ file, tail, threads }: ModelSource): OnnxModel =
     run: (inputs, outputs, use) => {
       const given = Object.entries(inputs)
       // The library reads the inputs in place: memory of the C side does not move.
-      const held = given.map(([, tensor]) => outside(tensor))
-      const values = held.map(({ tensor }) => valueOf(tensor))
+      const copied = given.map(([, tensor]) => outside(tensor))
+      const values = copied.map(({ tensor }) => valueOf(tensor))
       const results = new BigInt64Array(outputs.length)
       try {
         const [inputNames, outputNames] = [given.map(([name]) => stringOf(name)), outputs.map(stringOf)]
@@ -172,7 +172,7 @@ export const openOnnxModel = ({ file, tail, threads }: ModelSource): OnnxModel =
         use([...results].map(read))
       } finally {
         for (const value of [...values, ...results]) if (value !== 0n) api.ReleaseValue(value)
-        for (const { free } of held) free()
+        for (const { free } of copied) free()
       }
     }
   }

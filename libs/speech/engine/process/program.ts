@@ -133,7 +133,7 @@ const linesPerSecond = 20
 
 /** Cuts a stream of text into lines: long ones are shortened, excess ones are counted. */
 const boundedLines = (onLine: (line: string) => void) => {
-  let [held, last] = ["", ""]
+  let [partial, last] = ["", ""]
   let [second, count, dropped] = [0, 0, 0]
   const writeLine = (line: string) => {
     const text = line.trimEnd().slice(0, lineCharactersMax)
@@ -149,13 +149,13 @@ const boundedLines = (onLine: (line: string) => void) => {
     else dropped += 1
   }
   const take = (bytes: Buffer) => {
-    const lines = (held + bytes.toString("utf8")).split("\n")
-    held = (lines.pop() ?? "").slice(0, lineCharactersMax)
+    const lines = (partial + bytes.toString("utf8")).split("\n")
+    partial = (lines.pop() ?? "").slice(0, lineCharactersMax)
     for (const line of lines) writeLine(line)
   }
   const flush = () => {
-    writeLine(held)
-    held = ""
+    writeLine(partial)
+    partial = ""
   }
   return { take, flush, last: () => last }
 }

@@ -72,22 +72,22 @@ type Fields = Readonly<Record<string, unknown>>
 /** Takes the program's output in pieces of any size, and passes on complete messages. */
 export const messageReader = (onMessage: (message: FromProgram) => void): ((bytes: Uint8Array) => void) => {
   let parts: Array<Uint8Array> = []
-  let held = 0
+  let buffered = 0
   /** The audio line whose bytes are awaited. */
   let audio: { readonly id: number; readonly bytes: number } | undefined
   const take = (count: number): Buffer => {
-    const all = Buffer.concat(parts, held)
-    parts = count === held ? [] : [all.subarray(count)]
-    held -= count
+    const all = Buffer.concat(parts, buffered)
+    parts = count === buffered ? [] : [all.subarray(count)]
+    buffered -= count
     return all.subarray(0, count)
   }
   return (bytes) => {
-    let searched = held
+    let searched = buffered
     parts.push(bytes)
-    held += bytes.length
+    buffered += bytes.length
     for (;;) {
       if (audio !== undefined) {
-        if (held < audio.bytes) return
+        if (buffered < audio.bytes) return
         const { id, bytes: length } = audio
         audio = undefined
         searched = 0
@@ -96,7 +96,7 @@ export const messageReader = (onMessage: (message: FromProgram) => void): ((byte
       }
       const end = lineEnd(parts, searched)
       if (end === -1) {
-        if (held > protocolLimits.lineBytesMax)
+        if (buffered > protocolLimits.lineBytesMax)
           throw new ProtocolFault(`a line of more than ${protocolLimits.lineBytesMax} bytes`)
         return
       }

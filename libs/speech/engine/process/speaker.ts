@@ -210,14 +210,14 @@ const sayPassage = async (spoken: Spoken, placed: Placed, sink: Sink): Promise<S
   const isUntrimmed = !hello.wordTimes || !isAfterPause || !isBeforePause
   const resampler = makeResampler(playedHz, hz)
   const starts = codePointStarts(text)
-  const held: Array<Int16Array> = []
+  const pending: Array<Int16Array> = []
   const found: Array<{ readonly position: number; readonly sample: number }> = []
   let [samples, isWanted, isTooLong] = [0, true, false]
   const take = (pcm: Int16Array) => {
     if (!isWanted || isTooLong) return
     samples += pcm.length
     if (begun + samples > model.audioSecondsMax * hz) isTooLong = true
-    else if (isUntrimmed) held.push(pcm)
+    else if (isUntrimmed) pending.push(pcm)
     else isWanted = pcm.length === 0 || sink.audio(pcm, gainDb)
   }
   const failed = await talk.say(words, {
@@ -240,7 +240,7 @@ const sayPassage = async (spoken: Spoken, placed: Placed, sink: Sink): Promise<S
   if (failed !== null) return stopped(failure("voice", failed))
   if (playedHz !== hz) take(resampler.flush())
   if (!isUntrimmed) return { outcome: null, isWanted, samples }
-  const pcm = joined(held, samples)
+  const pcm = joined(pending, samples)
   const { from, to } = trimmedTo(pcm, { hz, isAfterPause, isBeforePause })
   const kept = pcm.slice(from, to)
   const declared = hello.wordTimes

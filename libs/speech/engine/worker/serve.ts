@@ -235,7 +235,7 @@ interface FrameBatcher {
  */
 export const makeFrameBatcher = (send: (frame: EngineFrame) => void): FrameBatcher => {
   let target = 0
-  let held: Array<Int16Array> = []
+  let pending: Array<Int16Array> = []
   let heldLength = 0
   let samples = 0
   let words: Array<WordStart> = []
@@ -245,8 +245,8 @@ export const makeFrameBatcher = (send: (frame: EngineFrame) => void): FrameBatch
       ? words.map((word) => ({ ...word, sample: Math.min(word.sample, samples) }))
       : words.filter((word) => word.sample < samples)
     words = isLast ? [] : words.filter((word) => word.sample >= samples)
-    send({ pcm: joined(held, heldLength), words: begun })
-    held = []
+    send({ pcm: joined(pending, heldLength), words: begun })
+    pending = []
     heldLength = 0
     target = target === 0 ? secondFrame : Math.min(frameMax, target * 2)
   }
@@ -255,7 +255,7 @@ export const makeFrameBatcher = (send: (frame: EngineFrame) => void): FrameBatch
     word: (word) => void words.push(word),
     audio: (pcm) => {
       if (pcm.length === 0) return
-      held.push(pcm)
+      pending.push(pcm)
       heldLength += pcm.length
       samples += pcm.length
       if (heldLength >= target) sendHeld(false)

@@ -43,7 +43,7 @@ import { type OfferedVoucher, refusedFor, type Voucher, type VoucherCheck, vouch
 import { channelWatches } from "./watches.ts"
 
 /** A voucher that its channel holds for one call. */
-export interface HeldVoucher extends Payment {
+export interface VoucherPayment extends Payment {
   readonly voucher: Voucher
   readonly ticket: string
   readonly deposit: Moved | null
@@ -53,7 +53,7 @@ export interface HeldVoucher extends Payment {
 
 export class ChannelPayments extends Context.Service<
   ChannelPayments,
-  PaymentMethod<OfferedPayment, HeldVoucher> & {
+  PaymentMethod<OfferedPayment, VoucherPayment> & {
     /** Claims what was charged, and returns the rest, or part of it. */
     readonly refund: (offered: OfferedVoucher) => Effect.Effect<RefundedChannel, PaymentRefusal>
   }
@@ -119,7 +119,7 @@ const optimisticMsMax = 500
 const take = Effect.fnUntraced(function* (
   parts: Parts,
   offered: OfferedVoucher
-): Effect.fn.Return<HeldVoucher, PaymentRefusal> {
+): Effect.fn.Return<VoucherPayment, PaymentRefusal> {
   const voucher = yield* parts.check(offered)
   const { call, requirements, name, checked } = voucher
   if (checked.payload.type === "refund") return yield* refuse(parts.figures, voucher, refusedFor("payload_type"))
@@ -143,7 +143,7 @@ const take = Effect.fnUntraced(function* (
 })
 
 /** A voucher that was never stored is refused as it would have been before its call. */
-const run = (parts: Parts, payment: HeldVoucher, command: ChannelCommand): Effect.Effect<Channel, NotMoved> =>
+const run = (parts: Parts, payment: VoucherPayment, command: ChannelCommand): Effect.Effect<Channel, NotMoved> =>
   Effect.mapError(parts.channels.run(payment.voucher.name, command), (cause) => {
     if (cause._tag !== "ChannelRefused") return cause
     const wasStored = payment.admitted === undefined || cause.reason === channelReason.workOver
@@ -154,7 +154,7 @@ const run = (parts: Parts, payment: HeldVoucher, command: ChannelCommand): Effec
   })
 
 /** The voucher is stored with the command, if it was not stored before. */
-const stored = (parts: Parts, payment: HeldVoucher, command: ChannelCommand): Effect.Effect<Channel, NotMoved> =>
+const stored = (parts: Parts, payment: VoucherPayment, command: ChannelCommand): Effect.Effect<Channel, NotMoved> =>
   Effect.map(run(parts, payment, command), (channel) => {
     if (payment.admitted !== undefined) parts.receipts.reported(payment.voucher.name, payment.admitted)
     payment.admitted = undefined
@@ -164,7 +164,7 @@ const stored = (parts: Parts, payment: HeldVoucher, command: ChannelCommand): Ef
 /** The charge is the outcome, because the money is in the channel. */
 const charge = Effect.fnUntraced(function* (
   parts: Parts,
-  payment: HeldVoucher,
+  payment: VoucherPayment,
   answer: ChargedAnswer
 ): Effect.fn.Return<Effect.Effect<ChargedPayment>, NotMoved> {
   const { voucher, ticket, deposit } = payment

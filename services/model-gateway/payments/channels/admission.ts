@@ -23,7 +23,7 @@ import {
 import type { PaidAnswers } from "../kept-calls.ts"
 import { type PaymentFigures, refuse } from "../payment-figures.ts"
 import { channelBusy, exposureReached, type PaymentRefusal } from "../replies.ts"
-import { givenAgain } from "./last-answer.ts"
+import { repeatAnswer } from "./last-answer.ts"
 import { cannotSay, type ChannelOrders } from "./orders.ts"
 import type { ChannelReceipts } from "./receipts.ts"
 import { signedOf, targetOf, type Voucher } from "./voucher.ts"
@@ -180,7 +180,7 @@ export const notAdmitted = Effect.fnUntraced(function* (
   }
   const { reason, channel } = error
   const { payer } = checked.config
-  if (reason === channelReason.mismatch && channel !== null) yield* givenAgain(parts, voucher, channel)
+  if (reason === channelReason.mismatch && channel !== null) yield* repeatAnswer(parts, voucher, channel)
   if (reason === channelReason.unclaimed || reason === channelReason.receiptsOwed) {
     yield* Effect.logWarning("a channel owes too much for another call", error)
     return yield* cannotSay(figures, call.shape)

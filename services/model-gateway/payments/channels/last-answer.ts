@@ -38,7 +38,7 @@ export const keptAnswer = (
 const answerKeyOf = ({ network, channelId }: Voucher["name"], ticket: string) => `${network} ${channelId} ${ticket}`
 
 /** Fails with the answer if the voucher paid for it. */
-export const givenAgain = Effect.fnUntraced(function* (
+export const repeatAnswer = Effect.fnUntraced(function* (
   { figures, answers }: Parts,
   voucher: Voucher,
   channel: Channel

@@ -35,7 +35,7 @@ export const refund = Effect.fn("ChannelCalls.refund")(function* (
   })
 })
 
-interface Given {
+interface RefundRequest {
   readonly ticket: string
   readonly amount: string
   readonly transaction: string | null
@@ -45,7 +45,7 @@ interface Given {
 const noted = Effect.fnUntraced(function* (
   { channels, figures }: Admission,
   { name, call }: Voucher,
-  { ticket, amount, transaction }: Given
+  { ticket, amount, transaction }: RefundRequest
 ): Effect.fn.Return<RefundedChannel, PaymentRefusal> {
   const channel = yield* Effect.catch(
     patiently(channels.run(name, ChannelCommand.Charge({ ticket, amount: "0" }))),

@@ -200,7 +200,7 @@ describe("a run that the broker refuses", () => {
         },
         writer
       )
-      yield* giver.giveAside
+      yield* giver.relayAside
       assert.deepStrictEqual(asked, [256, 128, 64, 32, 16, 8, 4, 2, 1])
       assert.deepStrictEqual(putAway, [1])
     })

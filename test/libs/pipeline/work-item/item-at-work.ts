@@ -4,7 +4,7 @@
  */
 import { assert } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { type ActorRecord, decideRecord, type Held } from "#actors"
+import { type ActorRecord, decideRecord, type ActorState } from "#actors"
 import { decodeEnvelope, type Envelope } from "#base"
 import {
   WorkItemCommand,
@@ -58,7 +58,7 @@ type Fields<Kind extends WorkItemReportKind> = Omit<
 /** The item, and all that is known of it so far. */
 export const itemAtWork = (settings: Partial<WorkItemSettings> = {}, changes: Parameters<typeof creation>[0] = {}) => {
   const itemSettings = { ...workItemSettingsDefault, ...settings }
-  let held: Held<WorkItemState | null> = { state: null, recentCommands: [] }
+  let held: ActorState<WorkItemState | null> = { state: null, recentCommands: [] }
   let nowMs = startMs
   let commands = 0
   const records: Array<Record> = []

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { type ActorRecord, decideRecord, factsMax, type Held } from "#actors"
+import { type ActorRecord, decideRecord, factsMax, type ActorState } from "#actors"
 import { decodeEnvelope, findEvent, workItemStates } from "#base"
 import { type WorkItemCommand, WorkItemFact, type WorkItemState } from "#pipeline/contract"
 import { workItem } from "#pipeline"
@@ -28,7 +28,7 @@ interface Step {
 
 /** All that was decided of an item in a hundred random commands. */
 const lifeOf = (dice: Dice): ReadonlyArray<Step> => {
-  let held: Held<WorkItemState | null> = { state: null, recentCommands: [] }
+  let held: ActorState<WorkItemState | null> = { state: null, recentCommands: [] }
   let atMs = startMs
   const steps: Array<Step> = []
   // Where nothing has gone on for so long, nothing will.

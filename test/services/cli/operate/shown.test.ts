@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { givenOf, linesOf, refusalLines } from "../../../../services/cli/operate/client.ts"
+import { withoutUndefined, linesOf, refusalLines } from "../../../../services/cli/operate/client.ts"
 
 describe("what the console answers, in a terminal", () => {
   it("is a field a line, with lists and inner fields further in", () => {
@@ -20,7 +20,7 @@ describe("what the console answers, in a terminal", () => {
   })
 
   it("leaves options out of a query that were not given", () => {
-    assert.deepStrictEqual(givenOf({ endpoint: "demo", outcome: undefined }), { endpoint: "demo" })
+    assert.deepStrictEqual(withoutUndefined({ endpoint: "demo", outcome: undefined }), { endpoint: "demo" })
   })
 
   it("tells a refusal with each field, and how to get the scopes that are missing", () => {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { tariffOf } from "#payments"
 import {
-  heldTo,
+  capped,
   leastPrice,
   noUsage,
   type Used,
@@ -76,10 +76,10 @@ describe("the charge of a call whose payer has signed a maximum", () => {
     const { number, use } = numbers()
     for (let round = 0; round < rounds; round += 1) {
       const [of, ceiling] = [use(), BigInt(number())]
-      const charge = heldTo(usedPrice(tariff, call, of), ceiling)
+      const charge = capped(usedPrice(tariff, call, of), ceiling)
       if (charge < 0n || charge > ceiling) assert.fail(JSON.stringify(of))
     }
-    assert.strictEqual(heldTo(-1n, 5n), 0n)
+    assert.strictEqual(capped(-1n, 5n), 0n)
   })
 
   it("never falls while a stream goes on, and is never less than the price at which one is cut", () => {

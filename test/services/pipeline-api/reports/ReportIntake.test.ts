@@ -16,16 +16,16 @@ describe("messages of one key", () => {
           Effect.sync(() => (seen.push(name), "done"))
         )
       const one = yield* Effect.forkChild(
-        turns.inTurn({ key: "a", sequence: 1, isDone, heldOff: "held" }, work("a1", Deferred.await(gate))),
+        turns.inTurn({ key: "a", sequence: 1, isDone, onDeferred: "held" }, work("a1", Deferred.await(gate))),
         {
           startImmediately: true
         }
       )
       const two = yield* Effect.forkChild(
-        turns.inTurn({ key: "a", sequence: 2, isDone, heldOff: "held" }, work("a2")),
+        turns.inTurn({ key: "a", sequence: 2, isDone, onDeferred: "held" }, work("a2")),
         { startImmediately: true }
       )
-      yield* turns.inTurn({ key: "b", sequence: 3, isDone, heldOff: "held" }, work("b3"))
+      yield* turns.inTurn({ key: "b", sequence: 3, isDone, onDeferred: "held" }, work("b3"))
       assert.deepStrictEqual(seen, ["b3"])
       yield* Deferred.succeed(gate, undefined)
       yield* Fiber.join(one)
@@ -38,7 +38,7 @@ describe("messages of one key", () => {
     Effect.gen(function* () {
       const turns = orderedKeys()
       const run = (sequence: number, outcome: string) =>
-        turns.inTurn({ key: "a", sequence: sequence, isDone, heldOff: "held" }, Effect.succeed(outcome))
+        turns.inTurn({ key: "a", sequence, isDone, onDeferred: "held" }, Effect.succeed(outcome))
       assert.strictEqual(yield* run(1, "back"), "back")
       assert.strictEqual(yield* run(2, "done"), "held")
       assert.strictEqual(yield* run(1, "done"), "done")
@@ -52,11 +52,11 @@ describe("messages of one key", () => {
     Effect.gen(function* () {
       const turns = orderedKeys()
       const died = yield* Effect.exit(
-        turns.inTurn({ key: "a", sequence: 1, isDone, heldOff: "held" }, Effect.die("a mistake"))
+        turns.inTurn({ key: "a", sequence: 1, isDone, onDeferred: "held" }, Effect.die("a mistake"))
       )
       assert.isTrue(Exit.isFailure(died))
       assert.strictEqual(
-        yield* turns.inTurn({ key: "a", sequence: 2, isDone, heldOff: "held" }, Effect.succeed("done")),
+        yield* turns.inTurn({ key: "a", sequence: 2, isDone, onDeferred: "held" }, Effect.succeed("done")),
         "done"
       )
     })

@@ -137,7 +137,7 @@ const isSignedBy = (address: string, signature: string, digest: () => Uint8Array
   return Result.isSuccess(read) && recoverAddress(digest(), read.success) === address.toLowerCase()
 }
 
-interface GivenDeposit {
+interface DepositInput {
   readonly payment: PaymentPayload
   readonly payload: Extract<ChannelPayload, { readonly type: "deposit" }>
   readonly channelId: string
@@ -145,7 +145,7 @@ interface GivenDeposit {
 
 /** The deposit's authorization, in the form that the offer asks for; or its fault. */
 const depositOf = (
-  given: GivenDeposit,
+  given: DepositInput,
   requirements: PaymentRequirements,
   terms: CheckTerms & { readonly nowMs: number }
 ): Result.Result<DepositAuthorization, string> => {
@@ -159,10 +159,10 @@ const depositOf = (
   return fault === undefined ? Result.succeed(authorization.erc3009Authorization) : Result.fail(fault)
 }
 
-type Authorizations = GivenDeposit["payload"]["deposit"]["authorization"]
+type Authorizations = DepositInput["payload"]["deposit"]["authorization"]
 
 const erc3009Fault = (
-  { payload: { channelConfig, deposit }, channelId }: GivenDeposit,
+  { payload: { channelConfig, deposit }, channelId }: DepositInput,
   {
     validAfter,
     validBefore,
@@ -192,7 +192,7 @@ const erc3009Fault = (
 }
 
 const permit2DepositOf = (
-  { payment, payload, channelId }: GivenDeposit,
+  { payment, payload, channelId }: DepositInput,
   permit: Extract<Authorizations, { readonly permit2Authorization: unknown }>["permit2Authorization"],
   { permit2, marginSeconds, nowMs }: CheckTerms & { readonly nowMs: number }
 ): Result.Result<DepositAuthorization, string> => {
