@@ -200,7 +200,7 @@ const Waiting = ({ refused, onAgain }: WaitingProps) => (
     <Unreachable health={healthOf(refused?.refusal.status ?? 0)} />
     <Head title={useHere()?.title ?? "Starling"} />
     <Empty title="Not read yet">
-      <p>Who you are cannot be read either. The page asks again by itself.</p>
+      <p>Your sign-in could not be checked either. The page retries automatically.</p>
       <Button onClick={onAgain}>Try again</Button>
     </Empty>
   </>
@@ -254,8 +254,8 @@ const Unreachable = ({ health }: { readonly health: Health }) => {
   return (
     <div className="banner" role="alert">
       {health === "console away"
-        ? "The console does not answer. The fleet may go on without it; this page comes back by itself."
-        : "The broker is away: nothing can be read or sent. The fleet goes on from where it was, and so does this page."}
+        ? "The console does not answer. The fleet may still be running; this page reconnects automatically."
+        : "The broker is unavailable: nothing can be read or sent. The fleet and this page resume where they left off."}
     </div>
   )
 }

@@ -47,7 +47,7 @@ export const SignIn = ({ onSignedIn, said: before }: SignInProps) => {
           The console shows what the fleet sends, sells and speaks. On your own machine, <code>./starling console</code>{" "}
           prints an address that signs you in.
         </p>
-        <Field label="Token" hint="One of ./starling token make; its scopes say what you may see and do.">
+        <Field label="Token" hint="Created with ./starling token make; its scopes decide what you can see and do.">
           {(given) => (
             <input
               {...given}

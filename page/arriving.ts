@@ -14,7 +14,7 @@ interface Words {
 
 export const sessionEnded: Words = {
   title: "Your session has ended",
-  advice: "Sign in again: the page goes on where it was."
+  advice: "Sign in again to continue where you were."
 }
 export const signedOut: Words = { title: "You have signed out", advice: "Nobody else can use this browser's session." }
 
@@ -26,18 +26,18 @@ export const wordsOfRefusal = ({ refusal: { status, message } }: Refused, proof:
     return { title: message, advice: "Try again in a moment. Is the fleet running?" }
   }
   if (status === 429) return { title: "Too many wrong tries", advice: `Wait a moment: ${message}.` }
-  return { title: "The console refuses this page", advice: `${message}.` }
+  return { title: "The console rejected this page", advice: `${message}.` }
 }
 
 const usedLink: Words = {
-  title: "This link signs nobody in any more",
-  advice: "It was used, or is older than ten minutes. ./starling console prints another."
+  title: "This sign-in link has expired",
+  advice: "It was already used, or is older than ten minutes. ./starling console prints a new one."
 }
 const brokenLink: Words = {
   title: "This link is not complete",
   advice: "Copy all of it, or have ./starling console print another."
 }
 const wrongToken: Words = {
-  title: "This token signs nobody in",
-  advice: "It is mistyped, revoked or expired. ./starling token make makes another."
+  title: "This token cannot sign in",
+  advice: "It is mistyped, revoked or expired. Create another with ./starling token make."
 }

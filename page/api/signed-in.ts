@@ -7,7 +7,7 @@ export const SignedInProvider = SignedIn.Provider
 /** The session of who looks; only inside what is shown to somebody. */
 export const useSession = (): Session => {
   const session = useContext(SignedIn)
-  if (session === null) throw new Error("nobody is signed in here")
+  if (session === null) throw new Error("you are not signed in")
   return session
 }
 

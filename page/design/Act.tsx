@@ -81,7 +81,7 @@ interface ReasonFieldProps {
 
 /** Why an operator does it: every act wants it. */
 export const ReasonField = ({ value, onChange, fault }: ReasonFieldProps) => (
-  <Field label="Why" hint="Stands in the log of acts, with your name." fault={fault}>
+  <Field label="Why" hint="Recorded in the audit log with your name." fault={fault}>
     {(given) => (
       <input
         {...given}

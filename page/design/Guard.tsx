@@ -17,8 +17,8 @@ export class Guard extends Component<{ readonly children: ReactNode }, GuardStat
   override render() {
     if (!this.state.hasFailed) return this.props.children
     return (
-      <Empty title="This screen could not be shown">
-        <p>A part of it did not arrive, or it broke. Nothing was changed.</p>
+      <Empty title="This screen could not be loaded">
+        <p>Part of it did not load, or it failed. Nothing was changed.</p>
         <Button kind="main" onClick={() => location.reload()}>
           Load the page again
         </Button>

@@ -8,6 +8,6 @@ export const Once = ({ what, secret }: { readonly what: string; readonly secret:
     <div>
       <CopyButton text={secret} what={what} />
     </div>
-    <p>Keep it now. Nobody can show it again, not even an owner.</p>
+    <p>Save it now. It cannot be shown again, not even to an owner.</p>
   </section>
 )

@@ -25,7 +25,7 @@ export const Pager = <Row,>({ pages, what, empty, children }: PagerProps<Row>) =
           <Button disabled={isLoading} onClick={more}>
             {isLoading ? "Reading …" : "Older"}
           </Button>
-          {rows?.length === 0 ? <span className="soft">Nothing that matches yet; there may be older ones.</span> : null}
+          {rows?.length === 0 ? <span className="soft">No matches yet; there may be older ones.</span> : null}
         </div>
       ) : null}
     </>

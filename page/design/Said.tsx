@@ -53,14 +53,15 @@ export const Fault = ({ refused: { refusal }, onAgain }: FaultProps) => {
 }
 
 const adviceFor = (status: number): string => {
-  if (status === 0) return "The page tries again by itself. Is the fleet running?"
+  if (status === 0) return "The page retries automatically. Is the fleet running?"
   if (status === 401) return "The session has ended: sign in again."
   if (status === 403) return "Your token does not allow this. Its owner can make one that does, under Tokens."
-  if (status === 404) return "It may have been removed, or be older than what is kept."
-  if (status === 409) return "Somebody else changed it meanwhile: look at it again."
-  if (status === 429) return "Too many requests: wait a moment."
-  if (status === 503) return "A part that it needs is away: it comes back by itself, or Fleet says what is wrong."
+  if (status === 404) return "It may have been deleted, or it is past its retention."
+  if (status === 409) return "Someone else changed it in the meantime. Reload it and try again."
+  if (status === 429) return "Too many requests. Wait a moment."
+  if (status === 503)
+    return "Something that it depends on is unavailable. It recovers automatically, or Fleet shows what is wrong."
   return status >= 500
-    ? "That is a fault of ours. The request was not done."
-    : "Mend what is named here, and send it again."
+    ? "That is an error on our side. The request was not carried out."
+    : "Correct what is named here and send it again."
 }

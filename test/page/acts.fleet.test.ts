@@ -339,7 +339,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
       [`/deliveries/rejected/${await ids("/rejected", "sequence")}`, "What came"],
       [`/activity/books/${String(finding?.["id"])}`, "What to do:"],
       ["/events/trigger", "Events"],
-      ["/settings/tokens", "Tokens are an owner's"]
+      ["/settings/tokens", "Only owners manage tokens"]
     ]
     for (const [screen, shown] of screens) {
       await page.goto(`${fleet.ready.console}/#${screen}`)
@@ -378,7 +378,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
       ["to demo given up", "./starling abandoned resend"],
       ["broke the schema", "./starling rejected"]
     ] as const) {
-      const condition = page.getByRole("list", { name: "What needs a hand" }).locator("li", { hasText: title })
+      const condition = page.getByRole("list", { name: "What needs attention" }).locator("li", { hasText: title })
       await condition.getByText("Runbook").click()
       await condition.locator("code", { hasText: words }).first().waitFor()
     }

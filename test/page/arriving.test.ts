@@ -6,11 +6,11 @@ const refused = (status: number, message = "no") => new Refused({ status, code: 
 
 describe("why nobody is signed in", () => {
   it.each([
-    ["code", 401, "This link signs nobody in any more"],
+    ["code", 401, "This sign-in link has expired"],
     ["code", 400, "This link is not complete"],
-    ["token", 401, "This token signs nobody in"],
-    ["code", 403, "The console refuses this page"],
-    ["token", 421, "The console refuses this page"],
+    ["token", 401, "This token cannot sign in"],
+    ["code", 403, "The console rejected this page"],
+    ["token", 421, "The console rejected this page"],
     ["token", 429, "Too many wrong tries"],
     ["code", 429, "Too many wrong tries"],
     ["token", 503, "no"],

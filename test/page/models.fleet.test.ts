@@ -32,7 +32,7 @@ describe.skipIf(!hasBrowser)("the models on the page", () => {
     await page.getByText("No model was called in the last thirty days").waitFor()
     await page.getByRole("button", { name: "Uptime of demo/free: no calls in 24 h" }).click()
     const drawer = page.getByRole("dialog", { name: "Uptime of demo/free" })
-    await drawer.getByText("an uptime comes with the first one").first().waitFor()
+    await drawer.getByText("the uptime appears with the first one").first().waitFor()
     assert.deepStrictEqual(await faultsOf(page, "uptime-none"), [])
     await page.keyboard.press("Escape")
 

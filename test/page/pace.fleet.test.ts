@@ -128,7 +128,7 @@ describe.skipIf(!hasBrowser)("the page at a thousand events a second", () => {
     const stopFlood = flood(10)
     await page.getByText("more went by").waitFor()
     await page.getByRole("searchbox", { name: "Event" }).pressSequentially("release.*")
-    await page.getByText("No event of the newest matches").waitFor()
+    await page.getByText("None of the newest events matches").waitFor()
     await page.getByRole("searchbox", { name: "Event" }).fill("")
     await page.locator("table.events tbody tr").first().waitFor()
     await page.getByRole("button", { name: "Pause" }).click()

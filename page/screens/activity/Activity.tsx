@@ -32,7 +32,7 @@ const Activity = () => {
           <Part />
         </>
       ) : (
-        <Empty title="Your token may not look at money">
+        <Empty title="Your token cannot read payments">
           <p>
             It lacks the scope <code>console:read</code>. Its owner can make one that has it, under Tokens.
           </p>

@@ -89,7 +89,7 @@ const Compared = ({ books }: Pick<BooksView, "books">) =>
 const Findings = ({ view, isEnded }: { readonly view: BooksView; readonly isEnded: boolean }) =>
   view.findings.length === 0 ? (
     <Empty title={isEnded ? "Nothing has ended in thirty days" : "Chain, claims and receipts agree"}>
-      <p>A finding is a payment that one of them knows and another does not, or knows otherwise.</p>
+      <p>A finding is a payment on which they disagree.</p>
     </Empty>
   ) : (
     <>
@@ -141,10 +141,10 @@ export const Finding = ({ id }: { readonly id: string }) => {
             scope="console:operate"
             question="Mend the finding?"
             kind="main"
-            notNow={canBeMended ? undefined : "Only a person can explain it: accept it then."}
+            notNow={canBeMended ? undefined : "If you can explain it, accept it."}
             run={(reason) => post("/books/:finding/mend", { reason }, { params }).then(reload)}
           >
-            <p>A settler does what is safe, after a look at the chain. Nothing is paid twice.</p>
+            <p>A settler checks the chain and then does what is safe. Nothing is paid twice.</p>
           </Act>
           <Act
             label="Accept"
@@ -152,7 +152,7 @@ export const Finding = ({ id }: { readonly id: string }) => {
             question="Accept the finding?"
             run={(reason) => post("/books/:finding/accept", { reason }, { params }).then(reload)}
           >
-            <p>It is explained, as your reason says, and not told again. No money moves, and no receipt changes.</p>
+            <p>It counts as explained and is not reported again. No money moves and no receipt changes.</p>
           </Act>
         </div>
       ) : (

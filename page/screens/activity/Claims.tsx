@@ -71,7 +71,7 @@ export const Claims = () => {
         what="the claims"
         empty={
           <Empty title="No payment is in use">
-            <p>A claim holds one payment for one call, from its check until its settlement: seconds, mostly.</p>
+            <p>A claim reserves one payment for one call from verification to settlement, usually seconds.</p>
           </Empty>
         }
       >

@@ -34,7 +34,7 @@ export const Receipt = ({ sequence }: { readonly sequence: string }) => {
           {claim === null && value.scheme === "batch-settlement" ? (
             "of a payment channel: made later, together with other charges"
           ) : claim === null ? (
-            "is forgotten: it is kept for a day after its payment's own end"
+            "is deleted: claims are kept for a day after their payment ends"
           ) : (
             <>
               <a href={`#/activity/claims/${claim.key}`}>{claim.state}</a>, claimed <Time at={claim.claimedAt} />
@@ -103,7 +103,7 @@ const Refunds = ({ receipt, onDone }: { readonly receipt: ReceiptAnswer; readonl
       <Act
         label="Give back"
         scope="console:operate"
-        question="Give all that is left of it back?"
+        question="Refund everything that is left?"
         kind="danger"
         run={(reason) => post("/receipts/:sequence/refunds", { key, reason }, { params }).then(onDone)}
       >

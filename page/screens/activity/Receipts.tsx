@@ -67,11 +67,11 @@ export const Outcome = ({ outcome }: Pick<ReceiptRow, "outcome">) => (
 const NoReceipts = ({ isFiltered }: { readonly isFiltered: boolean }) =>
   isFiltered ? (
     <Empty title="No receipt is like that">
-      <p>Take a filter away, or look at another time.</p>
+      <p>Remove a filter or choose another time range.</p>
     </Empty>
   ) : (
     <Empty title="Nothing was paid yet">
-      <p>Each paid call of a model leaves a receipt here: who paid how much for what, and in which transaction.</p>
+      <p>Every paid call leaves a receipt here: who paid how much, for what, in which transaction.</p>
       <p>
         <a href="#/models">Pay for a call</a>, or in a terminal:
       </p>

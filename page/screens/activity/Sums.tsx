@@ -44,7 +44,7 @@ export const Sums = () => {
         ) : null
       ) : value.items.length === 0 ? (
         <Empty title="Nothing to sum up yet">
-          <p>Paid calls leave receipts; their sums stand here by day, by model and by payer.</p>
+          <p>Paid calls leave receipts; totals by day, model and payer appear here.</p>
         </Empty>
       ) : (
         <>

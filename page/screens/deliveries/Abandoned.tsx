@@ -60,8 +60,8 @@ export const Abandoned = () => {
         pages={pages}
         what="abandoned deliveries"
         empty={
-          <Empty title="Nothing was given up">
-            <p>A delivery comes here when its last attempt failed, and stays for thirty days.</p>
+          <Empty title="No abandoned deliveries">
+            <p>Deliveries whose last attempt failed are listed here for thirty days.</p>
           </Empty>
         }
       >
@@ -151,7 +151,7 @@ const AbandonedDrawer = ({ sequence, onClose, onChanged }: AbandonedDrawerProps)
               question="Discard it for good?"
               run={(reason) => after(post("/abandoned/:sequence/discard", { reason }, { params }))}
             >
-              <p>It can no longer be sent again from here.</p>
+              <p>It can no longer be redelivered from here.</p>
             </Act>
           </div>
           <Facts

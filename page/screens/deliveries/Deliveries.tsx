@@ -168,7 +168,7 @@ const NoDeliveries = ({ isFiltered }: { readonly isFiltered: boolean }) => (
   <Empty title={isFiltered ? "No attempt matches" : "Nothing was sent yet"}>
     <p>
       {isFiltered ? (
-        "Attempts of the last seven days are kept. Take a filter away, or look at what was abandoned."
+        "Attempts are kept for seven days. Remove a filter or open Abandoned."
       ) : (
         <>
           Add an <a href={`#${addAddress}`}>endpoint</a>, and <a href="#/events/trigger">trigger</a> an event. From a

@@ -93,9 +93,7 @@ const DeliveryFacts = ({ delivery }: { readonly delivery: Delivery }) => {
           ["Next attempt", nextAttemptAt === null ? null : <Countdown key="next" at={nextAttemptAt} />]
         ]}
       />
-      {isComplete ? null : (
-        <p className="soft">An attempt is missing: it is older than the log, or was not written down yet.</p>
-      )}
+      {isComplete ? null : <p className="soft">An attempt is missing: it is older than the log, or not logged yet.</p>}
       <h3>Attempts</h3>
       <ol className="attempts" reversed>
         {attempts.toReversed().map((attempt) => (
@@ -104,7 +102,7 @@ const DeliveryFacts = ({ delivery }: { readonly delivery: Delivery }) => {
       </ol>
       <h3>Body as sent {body === null ? null : <CopyButton text={body} what="the body" />}</h3>
       <pre className="code-wrap" tabIndex={0}>
-        {body ?? "Not shown: the token lacks payloads:read, or the event is older than what is kept."}
+        {body ?? "Not shown: your token lacks payloads:read, or the event is past its retention."}
       </pre>
       {signedTexts === null ? null : <Signed texts={signedTexts} />}
     </>

@@ -61,8 +61,8 @@ export const Rejected = () => {
         pages={pages}
         what="rejected messages"
         empty={
-          <Empty title="Every message kept its schema">
-            <p>One that breaks it comes here with every fault, and stays for seven days.</p>
+          <Empty title="No rejected messages">
+            <p>Messages that break it are listed here with every fault for seven days.</p>
           </Empty>
         }
       >
@@ -118,7 +118,7 @@ const RejectedDrawer = ({ sequence, onClose, onChanged }: RejectedDrawerProps) =
               notNow={notSentBecause(value)}
               run={(reason) => after(post("/rejected/:sequence/resend", { reason }, { params }))}
             >
-              <p>This release must accept it by now; otherwise it stays here.</p>
+              <p>If this release still rejects it, it stays here.</p>
             </Act>
             <Act
               label="Discard"
@@ -127,7 +127,7 @@ const RejectedDrawer = ({ sequence, onClose, onChanged }: RejectedDrawerProps) =
               question="Discard it for good?"
               run={(reason) => after(post("/rejected/:sequence/discard", { reason }, { params }))}
             >
-              <p>The message is gone then; what sent it does not send it again.</p>
+              <p>The message is deleted; its sender does not send it again.</p>
             </Act>
           </div>
           <Facts
@@ -157,6 +157,7 @@ const RejectedDrawer = ({ sequence, onClose, onChanged }: RejectedDrawerProps) =
 }
 
 const notSentBecause = ({ subject, isTruncated }: Pick<Row, "subject" | "isTruncated">) => {
-  if (!subject.startsWith("events.")) return "Only events are sent again from here; others by those who sent them."
-  return isTruncated ? "Only its beginning is kept." : undefined
+  if (!subject.startsWith("events."))
+    return "Only events can be redelivered from here; other messages by their senders."
+  return isTruncated ? "Only the beginning is stored." : undefined
 }

@@ -59,13 +59,13 @@ const ResendForm = () => {
   if (sent !== undefined) return <p role="status">{countOf(sent, "delivery", "deliveries")} sent again.</p>
   return (
     <form className="form" onSubmit={submit}>
-      <Field label="Endpoint" hint="Its name. One that is gone gets nothing.">
+      <Field label="Endpoint" hint="The endpoint's name. A deleted endpoint gets nothing.">
         {(given) => <input {...given} required value={endpoint} onChange={({ target }) => setEndpoint(target.value)} />}
       </Field>
       <When label="Attempted since" value={since} onChange={setSince} />
       <label className="row">
         <input type="checkbox" checked={isFailedOnly} onChange={({ target }) => setFailedOnly(target.checked)} />
-        Only those with an attempt that failed
+        Only those with a failed attempt
       </label>
       {values.event === "" ? null : (
         <p className="soft">

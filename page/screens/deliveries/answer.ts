@@ -11,8 +11,8 @@ export const whyNoAnswer = (attempt: Known): string | undefined => {
     return `It answered ${String(status)}, which is all that is kept of a success: thousands a second would only say "ok". Headers and the first kilobyte are kept of attempts that did not deliver.`
   }
   if (requestHeaders === null && responseHeaders === null && responseBody === null) {
-    return "Headers and body are not shown: the token lacks payloads:read, or the attempt is of an older release."
+    return "Headers and body are not shown: your token lacks payloads:read, or an older release made the attempt."
   }
-  if (status === null) return `No answer came: ${error ?? "the reason is not known"}.`
+  if (status === null) return `No answer: ${error ?? "the reason is unknown"}.`
   return responseBody === "" ? `It answered ${status} with an empty body.` : undefined
 }

@@ -15,7 +15,7 @@ interface EndpointActsProps {
 }
 
 const scope = "console:operate"
-const inFile = "The configuration file holds it: change it there."
+const inFile = "It is defined in the configuration file: change it there."
 
 export const EndpointActs = ({ endpoint, onDone, onRemoved }: EndpointActsProps) => {
   const { name, paused, source } = endpoint
@@ -31,7 +31,7 @@ export const EndpointActs = ({ endpoint, onDone, onRemoved }: EndpointActsProps)
           question={`Pause ${name}?`}
           run={(reason) => post("/endpoints/:name/pause", { reason }, { params }).then((now) => onDone("Paused.", now))}
         >
-          <p>Nothing is sent to it until somebody resumes it. It keeps its backlog and misses nothing.</p>
+          <p>Nothing is sent to it until someone resumes it. It keeps its backlog and misses nothing.</p>
         </Act>
       ) : (
         <Act
@@ -43,7 +43,7 @@ export const EndpointActs = ({ endpoint, onDone, onRemoved }: EndpointActsProps)
             post("/endpoints/:name/resume", { reason }, { params }).then((now) => onDone("Resumed.", now))
           }
         >
-          <p>What waits is sent at once, and its breaker closes.</p>
+          <p>Its pending deliveries are sent at once, and its breaker closes.</p>
         </Act>
       )}
       <Rotate endpoint={endpoint} notNow={notNow} onDone={onDone} />
@@ -61,7 +61,7 @@ export const EndpointActs = ({ endpoint, onDone, onRemoved }: EndpointActsProps)
           })
         }
       >
-        <p>Nothing is sent to it any more. What waits for it goes to the abandoned deliveries.</p>
+        <p>Nothing more is sent to it. Its pending deliveries are abandoned.</p>
       </Act>
     </>
   )
@@ -106,7 +106,7 @@ const Rotate = ({ endpoint: { name, isSigned, hasStandardWebhooks }, notNow, onD
   }
   return (
     <Act label="Rotate secret" scope={scope} question={`Rotate the secret of ${name}?`} notNow={notNow} run={rotate}>
-      <p>A new secret is made and shown once. The old one still signs beside it for a day; then it is gone.</p>
+      <p>A new secret is created and shown once. The old one still signs for a day and is then deleted.</p>
     </Act>
   )
 }
@@ -124,7 +124,7 @@ const OnOff = ({ endpoint: { name, isEnabled, revision }, notNow, onDone }: OfRu
         post("/endpoints/:name/disable", { reason, ...of }, { params }).then((now) => onDone("Disabled.", now))
       }
     >
-      <p>Nothing is sent to it. Its events are kept, and sent when it is enabled again.</p>
+      <p>Nothing is sent to it. Its events are kept and sent when it is enabled again.</p>
     </Act>
   ) : (
     <Act
@@ -137,7 +137,7 @@ const OnOff = ({ endpoint: { name, isEnabled, revision }, notNow, onDone }: OfRu
         post("/endpoints/:name/enable", { reason, ...of }, { params }).then((now) => onDone("Enabled.", now))
       }
     >
-      <p>It gets what it missed, up to thirty days, and then what comes.</p>
+      <p>It gets what it missed, up to thirty days, and then new events.</p>
     </Act>
   )
 }

@@ -52,7 +52,7 @@ export const EndpointDrawer = ({ name, onClose, onChanged }: EndpointDrawerProps
           <div role="status">{said}</div>
           {value.source === "configuration" ? (
             <p className="soft">
-              The configuration file holds it: it is changed there, and paused, resumed and tested here.
+              It is defined in the configuration file: change it there; pause, resume and test it here.
             </p>
           ) : null}
           <EndpointFacts endpoint={value} />

@@ -76,7 +76,7 @@ export const StateBadge = ({ endpoint }: { readonly endpoint: EndpointRow }) => 
 }
 
 const NoEndpoints = ({ mayChange }: { readonly mayChange: boolean }) => (
-  <Empty title="No endpoint yet: events are only kept">
+  <Empty title="No endpoints yet: events are only stored">
     <p>
       {mayChange ? <a href={`#${addAddress}`}>Add one</a> : "An admin adds one here"}, name one under Webhooks in the
       configuration file, or from a terminal:

@@ -57,7 +57,7 @@ const EventFacts = ({
           ["About", entity === null ? null : <FilterLink key="about" name="entity" value={entity} />],
           ["Project", projectId === null ? null : <FilterLink key="project" name="projectId" value={projectId} />],
           ["Size", bytes(size)],
-          ["Sent when", catalogue.value?.firedWhen ?? "The catalogue does not know this name."],
+          ["Sent when", catalogue.value?.firedWhen ?? "This name is not in the catalogue."],
           [
             "Goes to",
             catalogue.value?.isProgress === true ? "Endpoints whose filter asks for it: it is a progress event." : null
@@ -83,7 +83,7 @@ const EventFacts = ({
         <section aria-label="Schema">
           <h3>Schema</h3>
           {catalogue.value === undefined ? (
-            <p className="soft">{catalogue.isLoading ? "Reading …" : "None: receivers take it as it is."}</p>
+            <p className="soft">{catalogue.isLoading ? "Reading …" : "None: receivers take it as is."}</p>
           ) : (
             <Json value={catalogue.value.schema} openLevels={2} />
           )}

@@ -173,10 +173,10 @@ interface NoEventsProps {
 }
 
 const NoEvents = ({ isFiltered, hasOlder, onOlder }: NoEventsProps) => (
-  <Empty title={isFiltered ? "No event of the newest matches" : "Nothing was published yet"}>
+  <Empty title={isFiltered ? "None of the newest events matches" : "Nothing was published yet"}>
     <p>
       {isFiltered
-        ? "A pattern has stars: work_item.* is every event of work items. What comes from now on appears by itself."
+        ? "Use * as a wildcard: work_item.* matches every work-item event. New events appear automatically."
         : "Publish an example with Trigger, or from a terminal:"}
     </p>
     {isFiltered ? null : <pre>./starling events example work_item.merged</pre>}

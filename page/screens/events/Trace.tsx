@@ -71,7 +71,7 @@ interface NoEndpointProps {
 const NoEndpoint = ({ isRecent, sequence }: NoEndpointProps) => (
   <p className="soft" role="status">
     {isRecent
-      ? "Nobody was called yet. An endpoint that wants it is called within moments; paused ones wait."
+      ? "No endpoint was called yet. Matching endpoints are called within moments; paused ones wait."
       : "No attempt within two minutes of it. No endpoint wanted it, or it waited longer:"}{" "}
     <a href="#/endpoints">endpoints</a>,{" "}
     <a href={`#${addressWith("/deliveries", { eventSequence: String(sequence) })}`}>every attempt of it</a>.

@@ -96,7 +96,7 @@ const predicates: Readonly<Record<string, Sentence>> = {
   "work_item.auto_retry": (details) => `is tried again, attempt ${number(details, "attemptNumber")}${because(details)}`,
   "work_item.agent_restore_requeued": (details) => `is queued again: ${text(details, "restoredAgent")} is back`,
   "work_item.resumed": (details) =>
-    text(details, "resumedFromPhase") === "" ? "goes on" : `goes on from ${text(details, "resumedFromPhase")}`,
+    text(details, "resumedFromPhase") === "" ? "resumes" : `resumes from ${text(details, "resumedFromPhase")}`,
   "work_item.delegated": (details) => `was delegated${because(details)}`,
   "work_item.merge_conflict_resolution_failed": (details) => `could not be merged${because(details)}`,
   "work_item.check_followup_enqueued": () => "queued a follow-up",
@@ -130,7 +130,7 @@ const predicates: Readonly<Record<string, Sentence>> = {
   "project.queue_resumed": (details) => `has its queue running again${by(details, "resumedBy")}${because(details)}`,
   "release.created": () => "was created",
   "release.closed": () => "takes no more work items",
-  "release.abandoned": () => "was given up",
+  "release.abandoned": () => "was abandoned",
   "release.reopened": () => "is open again",
   "release.has_failed_work_items": () => "was closed with items that failed",
   "release.in_review": () => "is in its deep audit",
@@ -141,7 +141,7 @@ const predicates: Readonly<Record<string, Sentence>> = {
   "release.published": () => "is published",
   "release.failed": () => "did not pass its deep audit",
   "release.sync_conflict": (details) =>
-    `needs a hand: ${text(details, "sourceBranch")} does not go into ${text(details, "targetBranch")}`
+    `needs attention: ${text(details, "sourceBranch")} does not go into ${text(details, "targetBranch")}`
 }
 
 /** Whole lines, of events that are about the fleet. */
@@ -149,7 +149,7 @@ const sentences: Readonly<Record<string, Sentence>> = {
   "agent.fallback": (details) => {
     const next = text(details, "toAgent")
     const from = text(details, "fromAgent")
-    return `${capital(text(details, "phase"))} moves from ${from} to ${next === "" ? "nobody: no member is left" : next}${because(details)}`
+    return `${capital(text(details, "phase"))} moves from ${from} to ${next === "" ? "nobody: no member is available" : next}${because(details)}`
   },
   "agent.smoke_failed": (details) => `Agent ${text(details, "agentKind")} is benched${because(details)}`,
   "agent.paused": (details) =>
@@ -172,7 +172,7 @@ const sentences: Readonly<Record<string, Sentence>> = {
   "project.budget_exceeded": (details) => `${text(details, "projectId")} is over its budget: ${share(details)}`,
   "project.budget_recovered": (details) =>
     `${text(details, "projectId")} is within its budget again: ${share(details)}`,
-  "sandbox.leak_detected": (details) => `${leakOf(details)} belongs to nobody`,
+  "sandbox.leak_detected": (details) => `${leakOf(details)} has no owner`,
   "sandbox.leak_disposed": (details) => `${leakOf(details)} was disposed of`,
   "sandbox.leak_dispose_failed": (details) => `${leakOf(details)} could not be disposed of${because(details, "error")}`
 }

@@ -5,7 +5,7 @@ import { Runbook } from "./Runbook.tsx"
 /** What is wrong now, each with the way to where it is mended, and its runbook. */
 export const Conditions = ({ conditions }: { readonly conditions: ReadonlyArray<Condition> }) =>
   conditions.length === 0 ? null : (
-    <ul className="conditions" aria-label="What needs a hand">
+    <ul className="conditions" aria-label="What needs attention">
       {conditions.map(({ title, advice, href, tone, runbook }) => (
         <li key={title} className={tone}>
           <Badge tone={tone}>{tone === "bad" ? "Wrong" : "Waits"}</Badge>

@@ -59,7 +59,7 @@ const Now = () => {
       <Table label="Roles" rows={roles} columns={roleColumns} keyOf={({ role, at: place }) => `${role} ${place}`} />
       <h2>Endpoints</h2>
       {endpoints.length === 0 ? (
-        <p className="soft">None has been sent anything yet.</p>
+        <p className="soft">Nothing has been sent to any of them yet.</p>
       ) : (
         <Table
           label="Endpoints with the largest backlog"

@@ -68,7 +68,7 @@ const Lags = ({ stream: { state, consumers } }: { readonly stream: Stream }) => 
         <li key={name}>
           <code>{name}</code> {count(pending)} behind, {count(unacked)} in hand{" "}
           {isPaused ? <Badge tone="wait">paused</Badge> : null}
-          {pending > 0 && waiting === 0 && unacked === 0 ? <Badge tone="bad">nobody reads</Badge> : null}
+          {pending > 0 && waiting === 0 && unacked === 0 ? <Badge tone="bad">no reader</Badge> : null}
         </li>
       ))}
       {all > lagsMax ? <li className="soft">and {countOf(all - lagsMax, "other")}</li> : null}
@@ -90,8 +90,8 @@ export const Leases = () => {
     return refused === undefined ? <Loading what="leases" /> : <Fault refused={refused} onAgain={reload} />
   }
   return value.items.length === 0 ? (
-    <Empty title="Nobody holds a lease">
-      <p>Relays, sweeps and the keys of settlers take one while they run.</p>
+    <Empty title="No leases are held">
+      <p>Relays, sweeps and settler keys hold one while they run.</p>
     </Empty>
   ) : (
     <Table label="Leases" rows={value.items} columns={leaseColumns} keyOf={({ key }) => key} />

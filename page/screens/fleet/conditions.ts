@@ -43,15 +43,15 @@ export const conditionsOf = (frame: FrameSeen): ReadonlyArray<Condition> => [
     .filter(({ breaker }) => breaker === "paused")
     .map(({ endpoint, backlog }): Condition => ({
       title: `${endpoint} is paused, with ${countOf(backlog, "delivery", "deliveries")} waiting`,
-      advice: "An operator paused it. It misses nothing, and goes on when somebody resumes it.",
+      advice: "An operator paused it. It misses nothing and continues when someone resumes it.",
       href: `#${endpointAddress(endpoint)}`,
       tone: "wait",
       runbook: runbooks.endpointPaused
     })),
   ...[...new Set(frame.roles.filter(({ loopLagMs }) => (loopLagMs ?? 0) > loopLagMsMax).map(({ at }) => at))].map(
     (at): Condition => ({
-      title: `The process at ${at} is late`,
-      advice: "It is busy for too long at a stretch. Give it more processors, or run another beside it.",
+      title: `The process at ${at} is overloaded`,
+      advice: "Its event loop is blocked for too long. Give it more CPU or run another instance.",
       href: "#/fleet",
       tone: "wait",
       runbook: runbooks.late
@@ -62,7 +62,7 @@ export const conditionsOf = (frame: FrameSeen): ReadonlyArray<Condition> => [
     : [
         {
           title: `${countOf(frame.processesLeftOut, "process", "processes")} not shown`,
-          advice: "More than 64 are work for a monitoring system.",
+          advice: "For more than 64, use a monitoring system.",
           href: "#/fleet",
           tone: "wait" as const
         }
@@ -74,7 +74,7 @@ const rolesAway = ({ roles }: FrameSeen) =>
     .filter(({ state }) => state !== "up")
     .map(({ role, state, why }): Condition => ({
       title: `${role} is ${state}`,
-      advice: why === "" ? "Its process does not answer. Look at its log." : why,
+      advice: why === "" ? "Its process does not answer. Check its log." : why,
       href: "#/fleet",
       tone: state === "down" ? "bad" : "wait",
       runbook: runbookOfReadiness(why)
@@ -88,15 +88,15 @@ const runbookOfReadiness = (why: string) => {
 
 /** A frame names what is left alone by its kind: an endpoint, a provider for a model, the nodes of a chain. */
 const circuitOpen = (name: string): Condition => {
-  const title = `${name} is left alone: it fails`
+  const title = `${name} keeps failing: its circuit is open`
   const [, endpoint] = /^endpoint (.+)$/su.exec(name) ?? []
   if (endpoint !== undefined) {
-    const advice = "Mend the receiver. It is tried again by itself, or at once when you resume it."
+    const advice = "Fix the receiver. It is retried automatically, or at once when you resume it."
     return { title, advice, href: `#${endpointAddress(endpoint)}`, tone: "bad", runbook: runbooks.endpointFails }
   }
   return {
     title,
-    advice: "It is tried again by itself; others take its place meanwhile, where there are others.",
+    advice: "It is retried automatically; other providers, if any, serve in the meantime.",
     href: isProvider(name) ? "#/models" : "#/activity/books",
     tone: "bad",
     runbook: isProvider(name) ? runbooks.providerFails : runbooks.nodesFail
@@ -124,7 +124,7 @@ const fullShare = 0.8
 export const keptConditionsOf = ({ abandoned, rejected, streams, books }: Kept): ReadonlyArray<Condition> => [
   ...[...Map.groupBy(abandoned, ({ endpoint }) => endpoint)].map(([endpoint, all]): Condition => ({
     title: `${countOf(all.length, "delivery", "deliveries")} to ${endpoint} given up`,
-    advice: "Its last attempt failed. Mend the receiver, then send them again.",
+    advice: "The last attempts failed. Fix the receiver, then redeliver.",
     href: `#/deliveries/abandoned?${new URLSearchParams({ endpoint })}`,
     tone: "wait",
     runbook: runbooks.abandoned
@@ -134,7 +134,7 @@ export const keptConditionsOf = ({ abandoned, rejected, streams, books }: Kept):
     : [
         {
           title: `${countOf(rejected.length, "message")} broke the schema`,
-          advice: "Who sent them writes what nobody here reads.",
+          advice: "Their sender writes messages that break the schema.",
           href: "#/deliveries/rejected",
           tone: "wait" as const,
           runbook: runbooks.rejected
@@ -144,7 +144,7 @@ export const keptConditionsOf = ({ abandoned, rejected, streams, books }: Kept):
     .filter(({ atLimit, state }) => atLimit === "refuses" && isFilling(state))
     .map(({ name }): Condition => ({
       title: `${name} is nearly full`,
-      advice: "At its limit it refuses messages.",
+      advice: "At its limit it rejects messages.",
       href: "#/fleet/streams",
       tone: "bad",
       runbook: runbooks.streamFull
@@ -162,7 +162,7 @@ const isFilling = (state: Kept["streams"][number]["state"]) =>
 
 const ofBooks = (title: string, runbook: string): Condition => ({
   title,
-  advice: "Money is looked at by a person: each finding says what it means.",
+  advice: "Review each finding: it says what it means.",
   href: "#/activity/books",
   tone: "bad",
   runbook

@@ -56,9 +56,9 @@ const Glance = ({ frame }: { readonly frame: Frame }) => {
       {conditions.length > 0 ? (
         <Conditions conditions={conditions} />
       ) : kept === undefined ? (
-        <p className="soft">Looking for what needs a hand …</p>
+        <p className="soft">Checking what needs attention …</p>
       ) : (
-        <p className="soft">Nothing needs a hand.</p>
+        <p className="soft">Nothing needs attention.</p>
       )}
     </section>
   )

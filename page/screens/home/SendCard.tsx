@@ -34,7 +34,7 @@ export const SendCard = () => {
   return (
     <section className="card" aria-label="Send an event">
       <h2>Send an event</h2>
-      <p className="soft">An example of the catalogue, signed, to every endpoint that wants it.</p>
+      <p className="soft">A signed example from the catalogue, sent to every matching endpoint.</p>
       <ChooseEvent value={event} onChange={setEvent} />
       <div className="actions">
         {mayPublish ? (
@@ -42,7 +42,7 @@ export const SendCard = () => {
             Publish it
           </Button>
         ) : (
-          <p className="soft">Your token may only look: publishing needs console:write.</p>
+          <p className="soft">Your token is read-only: publishing needs console:write.</p>
         )}
       </div>
       {refused === undefined ? null : <Fault refused={refused} />}

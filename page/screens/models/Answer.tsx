@@ -54,7 +54,7 @@ export const Answer = ({ calling, pricing, isShort = false }: AnswerProps) => {
           Receipt:
             receipt === undefined ? (
               isPaid && phase === "answered" ? (
-                "The chain has not spoken yet; the receipt comes to Activity."
+                "Not settled yet; the receipt will appear under Activity."
               ) : null
             ) : receipt.success ? (
               <a href={`#/activity?transaction=${receipt.transaction}`}>

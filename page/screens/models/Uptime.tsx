@@ -86,10 +86,12 @@ export const UptimeDrawer = ({ seen: { model, lastDay, lastMonth, providers }, o
     <section className="form">
       <h3>By provider</h3>
       {providers.length === 0 ? (
-        <p className="soft">None was asked in thirty days.</p>
+        <p className="soft">No calls in thirty days.</p>
       ) : (
         <>
-          <p className="soft">Each attempt counts here: a call that the second one answered has failed at the first.</p>
+          <p className="soft">
+            Every attempt counts: a call that the second provider answered counts as failed for the first.
+          </p>
           <Table
             label="Uptime by provider"
             rows={providers}
@@ -99,7 +101,7 @@ export const UptimeDrawer = ({ seen: { model, lastDay, lastMonth, providers }, o
               { title: "24 hours", cell: (row) => <Share of={row.lastDay} />, isNumber: true },
               { title: "30 days", cell: (row) => <Share of={row.lastMonth} />, isNumber: true },
               { title: "Failed", cell: (row) => count(row.lastMonth.failed), isNumber: true },
-              { title: "Left alone", cell: (row) => count(row.lastMonth.leftAlone), isNumber: true, isMinor: true }
+              { title: "Circuit open", cell: (row) => count(row.lastMonth.leftAlone), isNumber: true, isMinor: true }
             ]}
           />
         </>
@@ -123,7 +125,7 @@ const Window = ({ title, history, strip }: WindowProps) => {
     <section className="form">
       <h3>{title}</h3>
       {uptime === null ? (
-        <p className="soft">No calls: an uptime comes with the first one.</p>
+        <p className="soft">No calls yet: the uptime appears with the first one.</p>
       ) : (
         <>
           <p className="uptime-large">{percent(uptime)}</p>
@@ -132,7 +134,7 @@ const Window = ({ title, history, strip }: WindowProps) => {
             facts={[
               ["Answered", count(answered)],
               ["Failed", count(failed)],
-              ["Provider left alone", count(leftAlone)],
+              ["Provider's circuit open", count(leftAlone)],
               ["At our limit", count(limited)]
             ]}
           />

@@ -98,7 +98,7 @@ export const reasonsFor = (price: string, pricing: Pricing, maxTokens: number): 
   ]
 }
 
-const fee = "A flat fee for the transaction is in it. A call that fails is not charged."
+const fee = "It includes a flat fee for the transaction. Failed calls are not charged."
 
 /** What the tokens that were used would have cost, of the price that was paid. */
 export const usedUsd = (pricing: Pricing, { inputTokens, outputTokens }: Usage): number =>

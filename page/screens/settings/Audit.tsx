@@ -68,8 +68,8 @@ export const Audit = () => {
         pages={pages}
         what="the log of acts"
         empty={
-          <Empty title="Nobody did anything yet">
-            <p>Every act through this page or the command line stands here, with who did it and why.</p>
+          <Empty title="No actions yet">
+            <p>Every action through this page or the command line appears here, with who did it and why.</p>
           </Empty>
         }
       >

@@ -28,4 +28,4 @@ const Settings = () => {
 
 export default Settings
 
-const OwnersOnly = () => <p className="soft">Tokens are an owner's: yours lacks the scope tokens:manage.</p>
+const OwnersOnly = () => <p className="soft">Only owners manage tokens: yours lacks the scope tokens:manage.</p>

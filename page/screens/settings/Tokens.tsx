@@ -54,7 +54,7 @@ export const Tokens = () => {
         what="tokens"
         empty={
           <Empty title="No token in this workspace">
-            <p>Make one for each person and each program, so that each can be revoked alone.</p>
+            <p>Create one per person and program, so that each can be revoked on its own.</p>
           </Empty>
         }
       >
@@ -88,8 +88,8 @@ const Revoke = ({
       run={(reason) => post("/tokens/:id/revoke", { reason }, { params: { id } }).then(onDone)}
     >
       <p>
-        It is refused everywhere within five seconds, for good.
-        {isOfHome ? " It is the token that ./starling up keeps for this machine's command line." : ""}
+        It is rejected everywhere within five seconds, permanently.
+        {isOfHome ? " It is the token that ./starling up stores for this machine's command line." : ""}
       </p>
     </Act>
   ) : null
@@ -98,9 +98,9 @@ const roles = ["viewer", "member", "admin", "owner"] as const
 type Role = (typeof roles)[number]
 const roleWords: Readonly<Record<Role, string>> = {
   viewer: "reads",
-  member: "also publishes and sends again",
+  member: "also publishes and redelivers",
   admin: "also pauses, changes and discards",
-  owner: "also makes and revokes tokens"
+  owner: "also creates and revokes tokens"
 }
 const days = [1, 7, 30, 90, 365] as const
 
@@ -131,7 +131,7 @@ const MakeToken = ({ onMade }: { readonly onMade: () => void }) => {
   if (made !== undefined) return <Once what="The token" secret={made} />
   return (
     <form className="form" onSubmit={submit}>
-      <Field label="Label" hint="Whose it is, to know it again." fault={faults["label"]}>
+      <Field label="Label" hint="A label to recognise it by." fault={faults["label"]}>
         {(given) => (
           <input {...given} required maxLength={100} value={label} onChange={({ target }) => setLabel(target.value)} />
         )}
@@ -146,7 +146,7 @@ const MakeToken = ({ onMade }: { readonly onMade: () => void }) => {
           <input {...given} autoComplete="off" value={scopes} onChange={({ target }) => setScopes(target.value)} />
         )}
       </Field>
-      <Field label="Lifetime" hint="A token that ends is one less to lose." fault={faults["lifetimeSeconds"]}>
+      <Field label="Lifetime" hint="Prefer tokens that expire." fault={faults["lifetimeSeconds"]}>
         {(given) => (
           <select {...given} value={lifetime} onChange={({ target }) => setLifetime(target.value)}>
             {days.map((count) => (

@@ -23,7 +23,7 @@ export const Clone = () => {
   const [voice, setVoice] = useState<Voice>()
   if (!may) {
     return (
-      <Empty title="Your token may not clone voices">
+      <Empty title="Your token cannot clone voices">
         <p>
           It lacks the scope <code>voices:create</code>. Its owner can make one that has it, under Tokens.
         </p>
@@ -59,12 +59,12 @@ const Who = ({ onChallenge }: { readonly onChallenge: (challenge: Challenge) => 
     <form className="card narrow" onSubmit={submit}>
       <h2>1 of 3: who speaks</h2>
       <p>
-        A voice is cloned only from a person who consents aloud. They get a phrase to read; nobody else can read it for
-        them.
+        A voice is cloned only with its speaker's recorded consent. They get a phrase to read; nobody else can read it
+        for them.
       </p>
       <Field
         label="Full name of the speaker"
-        hint="Kept with the record of consent."
+        hint="Stored with the record of consent."
         fault={refused?.refusal.faults["full_name"]}
       >
         {(given) => (
@@ -112,7 +112,7 @@ const Recordings = ({ challenge, onCloned, onAgain }: RecordingsProps) => {
       </p>
       <Recorder label="Consent" {...consentSeconds} recording={consent} onRecorded={setConsent} />
       <h2>3 of 3: a sample of the same voice</h2>
-      <p>Clean speech without music or other voices. Whatever is said in it does not matter.</p>
+      <p>Clean speech without music or other voices. Any text will do.</p>
       <Recorder label="Sample" {...sampleSeconds} recording={sample} onRecorded={setSample} />
       <div className="filters">
         <Field label="Name of the voice">
@@ -142,7 +142,7 @@ const Recordings = ({ challenge, onCloned, onAgain }: RecordingsProps) => {
       {state instanceof Refused ? (
         <>
           <Fault refused={state} />
-          <p>The phrase is used up by a try that was refused.</p>
+          <p>A rejected attempt uses up the phrase.</p>
         </>
       ) : null}
       <div className="row">

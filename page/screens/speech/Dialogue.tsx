@@ -76,7 +76,7 @@ export const Dialogue = () => {
       <div className="card">
         {speaking.order === undefined ? (
           <p className="soft">
-            The dialogue comes in one piece once all of it is spoken; its words light up turn by turn.
+            The dialogue arrives in one piece when it is finished; its words light up turn by turn.
           </p>
         ) : (
           <Sounding speaking={speaking} onStop={stop} />

@@ -36,7 +36,7 @@ export const Recorder = ({ label, secondsMin, secondsMax, recording, onRecorded 
     // Echo and noise suppression change a voice.
     const wanted = { audio: { echoCancellation: false, noiseSuppression: false, autoGainControl: false } }
     const stream = await navigator.mediaDevices.getUserMedia(wanted).catch(() => undefined)
-    if (stream === undefined) return setTrouble("No microphone: allow it in the browser, or choose a file.")
+    if (stream === undefined) return setTrouble("No microphone: allow it in the browser or choose a file.")
     const recorder = new MediaRecorder(stream)
     running.current = recorder
     const parts: Array<Blob> = []

@@ -15,7 +15,7 @@ export const SpeakCard = () => {
     <section className="card" aria-label="Speak">
       <h2>Speak</h2>
       {apis.includes("speech") ? null : <p className="soft">This fleet has no speech-api.</p>}
-      {speaking.order === undefined ? <p className="soft">Text becomes sound while it is made, word by word.</p> : null}
+      {speaking.order === undefined ? <p className="soft">Text is spoken as it is written, word by word.</p> : null}
       <Sounding speaking={speaking} onStop={stop} isShort />
       <div className="row">
         <Button kind="main" disabled={!may || !apis.includes("speech")} onClick={() => speak(order)}>

@@ -124,7 +124,7 @@ const Choices = ({ voices, models, voice, model, hasMarks, onVoice, onModel }: C
     </Field>
     <Field
       label="Model"
-      hint={hasMarks ? "It tells when each word sounds." : "It does not tell when words sound: none lights up."}
+      hint={hasMarks ? "Includes the time of each word." : "Without word times: no word is highlighted."}
     >
       {(given) => (
         <select {...given} value={model} onChange={({ target }) => onModel(target.value)}>

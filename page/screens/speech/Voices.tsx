@@ -43,7 +43,7 @@ export const Voices = () => {
       {speaking.refused === undefined ? null : <Fault refused={speaking.refused} />}
       {shown.length === 0 ? (
         <Empty title="No voice is like that">
-          <p>Take a word away, or clone a voice of somebody who consents.</p>
+          <p>Remove a word, or clone the voice of someone who consents.</p>
         </Empty>
       ) : (
         <Table
@@ -122,7 +122,7 @@ const DeleteVoice = ({ voice, onClose }: { readonly voice: Voice; readonly onClo
     })
   return (
     <Drawer kind="dialog" title={`Delete ${voice.display_name}?`} onClose={onClose}>
-      <p>The voice, its sample and its picture go for good. The record of consent is kept.</p>
+      <p>The voice, its sample and its picture are deleted permanently. The record of consent is kept.</p>
       {refused === undefined ? null : <Fault refused={refused} />}
       <div className="row">
         <Button kind="danger" onClick={() => void remove()}>

@@ -58,7 +58,7 @@ export const Agents = () => {
                       .then(agents.reload)
                   }
                 >
-                  <p>It is given no new work. Items that it alone may take wait for it.</p>
+                  <p>It gets no new work. Items that only it can take wait for it.</p>
                 </Act>
               )
           }

@@ -50,10 +50,10 @@ export const CreateItem = ({ projects, onClose }: CreateProps) => {
   return (
     <Drawer title="New work item" onClose={onClose}>
       <form className="form" onSubmit={submit}>
-        <Field label="What is to be done" hint="In a line; the agent is told it." fault={faults["title"]}>
+        <Field label="What is to be done" hint="One line; the agent sees it." fault={faults["title"]}>
           {(given) => <Line given={given} value={wish.title} charactersMax={300} onChange={set("title")} />}
         </Field>
-        <Field label="Instructions" hint="What the agent is told beyond the title." fault={faults["instructions"]}>
+        <Field label="Instructions" hint="What the agent gets besides the title." fault={faults["instructions"]}>
           {(given) => (
             <textarea
               {...given}
@@ -93,7 +93,7 @@ export const CreateItem = ({ projects, onClose }: CreateProps) => {
 const repository = "https://git.example/garden"
 
 const repositoryHint = (mayOperate: boolean) =>
-  mayOperate ? "Where git fetches it, without a password." : "Your token may not make projects."
+  mayOperate ? "Where git fetches it, without a password." : "Your token cannot create projects."
 
 const create = async ({ title, instructions, project, repository, agent }: Wish, isNew: boolean) => {
   if (isNew) {
@@ -135,7 +135,7 @@ interface ProjectProps extends Pick<CreateProps, "projects"> {
 }
 
 const ProjectField = ({ projects, project, isNew, fault, onChange }: ProjectProps) => (
-  <Field label="Project" hint={isNew ? "A new one, made with the item." : "It exists."} fault={fault}>
+  <Field label="Project" hint={isNew ? "A new one, created with the item." : "It exists."} fault={fault}>
     {(given) => (
       <>
         <input

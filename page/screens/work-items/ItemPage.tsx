@@ -51,8 +51,8 @@ export const ItemPage = ({ id }: { readonly id: string }) => {
 const ItemFacts = ({ item }: { readonly item: WorkItem }) => {
   const { running, usageTotal, pullRequest } = item
   return (
-    <aside className="card" aria-label="Where it stands">
-      <h2>Where it stands</h2>
+    <aside className="card" aria-label="Status">
+      <h2>Status</h2>
       <Facts
         facts={Object.entries({
           Phase: item.phase,
@@ -113,7 +113,7 @@ const Acts = ({ item, onDone }: { readonly item: WorkItem; readonly onDone: () =
           notNow={isOver}
           run={(reason) => pipeline.remove("/workitems/:id", { params, query: { reason } }).then(onDone)}
         >
-          <p>Its runner is told to stop, and the reason goes with the event. A cancelled item can be resumed.</p>
+          <p>Its runner is stopped, and the event carries the reason. A cancelled item can be resumed.</p>
         </Act>
       )}
       <Act
@@ -123,7 +123,7 @@ const Acts = ({ item, onDone }: { readonly item: WorkItem; readonly onDone: () =
         notNow={isOver}
         run={(reason) => pipeline.post("/workitems/:id/delegate", { reason }, { params }).then(onDone)}
       >
-        <p>It is handed to whoever takes delegated items; its iterations begin again.</p>
+        <p>It goes to whoever takes delegated items; its iterations start over.</p>
       </Act>
     </>
   )

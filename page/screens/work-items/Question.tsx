@@ -45,7 +45,7 @@ export const Question = ({ itemId, question, onAnswered }: QuestionProps) => {
         <>
           <Field
             label="Your answer"
-            hint="Given to the agent as it is; it goes on with its last open question. Ctrl+Enter sends."
+            hint="Sent to the agent as is; the item continues once its last question is answered. Ctrl+Enter sends."
           >
             {(given) => (
               <textarea {...given} rows={2} value={answer} onChange={({ target }) => setAnswer(target.value)} />
@@ -64,12 +64,12 @@ export const Question = ({ itemId, question, onAnswered }: QuestionProps) => {
                 pipeline.post("/workitems/:id/dismiss-question", { questionId, reason }, { params }).then(onAnswered)
               }
             >
-              <p>The item goes on without an answer; the agent is given the reason.</p>
+              <p>The item continues without an answer; the agent gets the reason.</p>
             </Act>
           </div>
         </>
       ) : (
-        <p className="soft">Your token may not answer it.</p>
+        <p className="soft">Your token cannot answer it.</p>
       )}
     </form>
   )

@@ -19,7 +19,11 @@ export const RunCard = () => {
   return (
     <section className="card" aria-label="Run a work item">
       <h2>Run a work item</h2>
-      {apis.includes("pipeline") && may ? <Trial /> : <p className="soft">No pipeline that your token may read.</p>}
+      {apis.includes("pipeline") && may ? (
+        <Trial />
+      ) : (
+        <p className="soft">No pipeline data: your token cannot read it.</p>
+      )}
       <a href="#/work-items">All work items</a>
     </section>
   )
@@ -53,8 +57,8 @@ const Trial = () => {
       {id === undefined ? (
         <p className="soft">
           {isFirst
-            ? "There is no item yet: the first one names its agent, and its project with the address of a repository."
-            : "An agent works on a git repository; each step is a fact, and an event."}
+            ? "No items yet. The first one names an agent, and a project with the address of a repository."
+            : "An agent works on a git repository; each step is published as an event."}
         </p>
       ) : (
         <Trace id={id} />

@@ -38,7 +38,7 @@ const WorkItems = () => {
     return (
       <>
         <Head title="Work items" />
-        <Empty title="Your token may not read work items">
+        <Empty title="Your token cannot read work items">
           <p>
             It lacks the scope <code>pipeline:read</code>. Its owner can make one that has it, under Tokens.
           </p>
@@ -115,15 +115,15 @@ const Board = () => {
 const NoItems = ({ isFiltered }: { readonly isFiltered: boolean }) =>
   isFiltered ? (
     <Empty title="No item is like that">
-      <p>Take the filter away to see all of them.</p>
+      <p>Remove the filter to see all of them.</p>
     </Empty>
   ) : (
     <Empty title="No work items yet">
       <p>A work item is a task for an agent on a git repository. Create a project and an item, and start a runner:</p>
       <pre tabIndex={0}>./starling runner --agent coder</pre>
       <p>
-        The item then goes through work, audit and merge; each step is told as an event. docs/quickstarts.md has a whole
-        one to copy.
+        The item then goes through work, audit and merge; each step is published as an event. docs/quickstarts.md has a
+        whole one to copy.
       </p>
     </Empty>
   )
@@ -177,7 +177,7 @@ const Queue = () => {
         question="Pause the queue?"
         run={(why) => pipeline.post("/queue/pause", { reason: why }).then(queue.reload)}
       >
-        <p>Runners are given nothing any more. What they have in hand goes on.</p>
+        <p>Runners get no new work. Work in progress continues.</p>
       </Act>
     </>
   ) : (

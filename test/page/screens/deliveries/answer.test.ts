@@ -17,7 +17,11 @@ describe("the words in place of an attempt's answer", () => {
       /204.*success/u
     ],
     ["a token may not read payloads", { ...failed, ...unread }, /payloads:read/u],
-    ["nobody answered", { ...failed, ...kept, status: null, error: "timeout", responseBody: "" }, /came: timeout/u],
+    [
+      "nobody answered",
+      { ...failed, ...kept, status: null, error: "timeout", responseBody: "" },
+      /No answer: timeout/u
+    ],
     ["an answer had no body", { ...failed, ...kept, responseBody: "" }, /500 with an empty body/u]
   ] as const)("say that %s", (_, attempt, words) => {
     expect(whyNoAnswer(attempt)).toMatch(words)

@@ -25,7 +25,7 @@ const lines: ReadonlyArray<readonly [event: string, details: unknown, line: stri
   [
     "agent.fallback",
     { phase: "work", fromAgent: "a", toAgent: null, reason: "quota" },
-    "Work moves from a to nobody: no member is left: quota"
+    "Work moves from a to nobody: no member is available: quota"
   ],
   [
     "project.budget_exceeded",

@@ -31,10 +31,26 @@ describe("what is wrong with the fleet", () => {
 
   it.each([
     [{ ...well, roles: [{ ...role, state: "down" as const }] }, "sweeper is down", "#/fleet"],
-    [{ ...well, roles: [late, { ...late, role: "console" }] }, "The process at http://127.0.0.1:9 is late", "#/fleet"],
-    [{ ...well, breakersOpen: ["endpoint a b"] }, "endpoint a b is left alone: it fails", "#/endpoints/a%20b"],
-    [{ ...well, breakersOpen: ["provider p for m"] }, "provider p for m is left alone: it fails", "#/models"],
-    [{ ...well, breakersOpen: ["nodes of eip155:1"] }, "nodes of eip155:1 is left alone: it fails", "#/activity/books"],
+    [
+      { ...well, roles: [late, { ...late, role: "console" }] },
+      "The process at http://127.0.0.1:9 is overloaded",
+      "#/fleet"
+    ],
+    [
+      { ...well, breakersOpen: ["endpoint a b"] },
+      "endpoint a b keeps failing: its circuit is open",
+      "#/endpoints/a%20b"
+    ],
+    [
+      { ...well, breakersOpen: ["provider p for m"] },
+      "provider p for m keeps failing: its circuit is open",
+      "#/models"
+    ],
+    [
+      { ...well, breakersOpen: ["nodes of eip155:1"] },
+      "nodes of eip155:1 keeps failing: its circuit is open",
+      "#/activity/books"
+    ],
     [
       { ...well, endpoints: [{ ...endpoint, breaker: "paused" as const, backlog: 1 }] },
       "ci is paused, with 1 delivery waiting",
@@ -48,7 +64,7 @@ describe("what is wrong with the fleet", () => {
   it("is, for who looks at models, the providers that are left alone", () => {
     const breakersOpen = ["endpoint ci", "provider p for m", "nodes of eip155:1"]
     expect(providersAway({ breakersOpen }).map(({ title, runbook }) => [title, runbook])).toEqual([
-      ["provider p for m is left alone: it fails", runbooks.providerFails]
+      ["provider p for m keeps failing: its circuit is open", runbooks.providerFails]
     ])
   })
 
