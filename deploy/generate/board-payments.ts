@@ -279,7 +279,7 @@ export const paymentsBoard: Board = {
           "none",
           "max by (provider, model) (gateway_breaker_open)",
           "{{provider}} {{model}}",
-          "1 while a model is left alone."
+          "1 while a model's circuit is open."
         ),
         panel(
           "Chain nodes",
@@ -296,7 +296,7 @@ export const paymentsBoard: Board = {
           "From a call to its answer."
         ),
         panel(
-          "Chain nodes left alone",
+          "Chain nodes with an open circuit",
           "none",
           "max by (network) (x402_rpc_nodes_open)",
           "{{network}}",

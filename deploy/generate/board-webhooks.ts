@@ -46,7 +46,7 @@ export const webhooksBoard: Board = {
           300
         ),
         stat(
-          "Endpoints left alone",
+          "Endpoints with an open breaker",
           "none",
           "count(max by (endpoint) (webhook_circuit_state) == 2) or vector(0)",
           "Their breakers are open.",

@@ -85,7 +85,7 @@ export const fleetRules: RuleGroup = {
       expr: 'max by (relay) (bus_relay_position) < max by (relay) (bus_relay_position offset 10m) + 1 and on () sum(increase(bus_published_total{stream=~"EVENTS|LOG",outcome="stored"}[10m])) > 100',
       after: "5m",
       severity: "critical",
-      summary: "The relay {{ $labels.relay }} stands still at {{ $value | humanize }} while events come in."
+      summary: "The relay {{ $labels.relay }} is stuck at {{ $value | humanize }} while events arrive."
     },
     {
       name: "StarlingServerErrors",
@@ -115,7 +115,7 @@ export const fleetRules: RuleGroup = {
       after: "10m",
       severity: "warning",
       summary:
-        "{{ $labels.role }} in {{ $labels.pod }} is out of processor time: its event loop is {{ $value | humanizeDuration }} late."
+        "{{ $labels.role }} in {{ $labels.pod }} is short of CPU: its event loop is {{ $value | humanizeDuration }} late."
     },
     {
       name: "StarlingTracesDropped",
@@ -131,7 +131,7 @@ export const fleetRules: RuleGroup = {
       after: "0m",
       severity: "warning",
       summary:
-        "{{ $value | humanize }} calls for {{ $labels.use }} were to go into {{ $labels.range }} within 15 minutes and were refused."
+        "{{ $value | humanize }} calls for {{ $labels.use }} resolved into {{ $labels.range }} within 15 minutes and were refused."
     },
     {
       name: "StarlingStoreFilling",

@@ -25,7 +25,7 @@ export const paymentRules: RuleGroup = {
       after: "0m",
       severity: "critical",
       summary:
-        "Chain, claims and receipts of {{ $labels.network }} differ: {{ $value | humanize }} findings {{ $labels.finding }} stand."
+        "Chain, claims and receipts of {{ $labels.network }} differ: {{ $value | humanize }} findings {{ $labels.finding }} are open."
     },
     {
       name: "PaymentBooksUnread",
@@ -49,7 +49,7 @@ export const paymentRules: RuleGroup = {
       after: "1m",
       severity: "critical",
       summary:
-        "Nobody has watched what payers of {{ $labels.network }} do with their channels for {{ $value | humanizeDuration }}."
+        "The payment channels of {{ $labels.network }} have not been checked for {{ $value | humanizeDuration }}."
     },
     {
       name: "PaymentSettlementsUncollected",
@@ -57,7 +57,7 @@ export const paymentRules: RuleGroup = {
       after: "0m",
       severity: "warning",
       summary:
-        "{{ $value | humanize }} calls paid on {{ $labels.network }} were served within an hour and could not be collected."
+        "{{ $value | humanize }} calls paid on {{ $labels.network }} were served within an hour but could not be collected."
     },
     {
       name: "PaymentSettlementsSlow",
@@ -71,7 +71,7 @@ export const paymentRules: RuleGroup = {
       expr: "sum by (network) (payment_settler_keys_held) == 0",
       after: "2m",
       severity: "critical",
-      summary: "No settler holds a key of {{ $labels.network }}: what is sold there is not collected."
+      summary: "No settler holds a key of {{ $labels.network }}: its payments are not collected."
     },
     {
       name: "PaymentChainUnreachable",
@@ -85,23 +85,21 @@ export const paymentRules: RuleGroup = {
       expr: "max by (network) (x402_rpc_nodes_open) > 0",
       after: "15m",
       severity: "warning",
-      summary:
-        "{{ $value | humanize }} of the nodes of {{ $labels.network }} are left alone because they do not answer."
+      summary: "{{ $value | humanize }} of the nodes of {{ $labels.network }} do not answer: their circuits are open."
     },
     {
       name: "PaymentTokenMismatch",
       expr: "max by (network) (x402_token_mismatch) == 1",
       after: "1m",
       severity: "critical",
-      summary: "The token of {{ $labels.network }} is not the one that is configured: nothing is sold there."
+      summary: "The token of {{ $labels.network }} is not the configured one: nothing is sold there."
     },
     {
       name: "PaymentVerificationUnavailable",
       expr: 'sum by (network) (rate(payment_verifications_total{outcome="unavailable"}[5m])) > 0.1',
       after: "5m",
       severity: "critical",
-      summary:
-        "{{ $value | humanize }} payments a second on {{ $labels.network }} cannot be verified; callers are told to come back."
+      summary: "{{ $value | humanize }} payments a second on {{ $labels.network }} cannot be verified; callers get 503."
     },
     {
       name: "PaymentFacilitatorUnavailable",
@@ -117,7 +115,7 @@ export const paymentRules: RuleGroup = {
       after: "10m",
       severity: "warning",
       summary:
-        "What the facilitator calls settled on {{ $labels.network }} is again and again not on the chain: {{ $value | humanize }} within five minutes."
+        "The facilitator reported {{ $value | humanize }} settlements on {{ $labels.network }} within five minutes that are not on the chain."
     },
     {
       name: "PaymentNewcomersRefused",
@@ -125,14 +123,14 @@ export const paymentRules: RuleGroup = {
       after: "5m",
       severity: "warning",
       summary:
-        "{{ $value | humanize }} payments a second of payers without history are refused: such payers have as much unpaid as is let out."
+        "{{ $value | humanize }} payments a second from new payers are refused: new payers have reached their unpaid limit."
     },
     {
       name: "PaymentReplaysMany",
       expr: 'sum(rate(x402_claims_total{outcome="replay"}[5m])) > 10',
       after: "10m",
       severity: "info",
-      summary: "Somebody sends {{ $value | humanize }} payments a second again that were used already; each is refused."
+      summary: "{{ $value | humanize }} used payments a second are sent again; each is refused."
     },
     {
       name: "GatewayModelSoldAtLoss",
@@ -141,7 +139,7 @@ export const paymentRules: RuleGroup = {
       after: "10m",
       severity: "warning",
       summary:
-        "{{ $labels.model }} has cost {{ $value | humanize }} dollars more at its providers than it was sold for within an hour."
+        "{{ $labels.model }} cost {{ $value | humanize }} dollars more at its providers within an hour than it was sold for."
     },
     {
       name: "PaymentSignerFailing",
@@ -163,7 +161,7 @@ export const paymentRules: RuleGroup = {
       expr: "max by (provider, model) (gateway_breaker_open) == 1",
       after: "15m",
       severity: "warning",
-      summary: "{{ $labels.model }} of {{ $labels.provider }} is left alone after its failures."
+      summary: "{{ $labels.model }} of {{ $labels.provider }} keeps failing: its circuit is open."
     }
   ]
 }

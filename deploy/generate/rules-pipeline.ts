@@ -33,22 +33,21 @@ export const pipelineRules: RuleGroup = {
       expr: "min(actor_views_behind) > 1000",
       after: "5m",
       severity: "warning",
-      summary: "Lists and watchdogs show what was: {{ $value | humanize }} records are not in the views yet."
+      summary: "Lists and watchdogs are stale: {{ $value | humanize }} records are not in the views yet."
     },
     {
       name: "PipelineViewsFull",
       expr: 'max by (role) (actor_views_left_out{which="moving"}) > 0',
       after: "5m",
       severity: "critical",
-      summary:
-        "{{ $labels.role }} does not see {{ $value | humanize }} entities that are on their way: nobody works on them."
+      summary: "{{ $labels.role }} does not see {{ $value | humanize }} entities in progress: nobody works on them."
     },
     {
       name: "PipelineConflictsMany",
       expr: "sum by (entity) (rate(actor_conflicts_total[5m])) > 50",
       after: "10m",
       severity: "info",
-      summary: "Replicas decide for the same {{ $labels.entity }} at once, {{ $value | humanize }} times a second."
+      summary: "Replicas conflict over {{ $labels.entity }}, {{ $value | humanize }} times a second."
     },
     {
       name: "PipelineSweepFailing",
@@ -62,7 +61,7 @@ export const pipelineRules: RuleGroup = {
       expr: "sum by (sweep) (sweeper_held) == 0",
       after: "2m",
       severity: "critical",
-      summary: "Nobody runs the sweep {{ $labels.sweep }}."
+      summary: "The sweep {{ $labels.sweep }} is not running."
     }
   ]
 }

@@ -50,8 +50,7 @@ export const speechRules: RuleGroup = {
       expr: "speech_sessions_busy:ratio_rate5m > 0.05",
       after: "5m",
       severity: "warning",
-      summary:
-        "Sequencers refuse {{ $value | humanizePercentage }} of the sessions because they have as many as they can take."
+      summary: "Sequencers refuse {{ $value | humanizePercentage }} of the sessions because they are full."
     },
     {
       name: "SpeechRefusals",
@@ -59,15 +58,14 @@ export const speechRules: RuleGroup = {
       after: "10m",
       severity: "warning",
       summary:
-        "For ten minutes {{ $value | humanizePercentage }} of the callers have been told to come again: there is more to speak than can be spoken in time."
+        "For ten minutes {{ $value | humanizePercentage }} of the callers were refused: there is more to speak than capacity allows."
     },
     {
       name: "SpeechTakeovers",
       expr: "sum(increase(speech_takeovers_total[15m])) > 20",
       after: "0m",
       severity: "warning",
-      summary:
-        "Sequencers fell silent in the middle of {{ $value | humanize }} sessions within 15 minutes, and others took over."
+      summary: "{{ $value | humanize }} sessions lost their sequencer within 15 minutes and were taken over."
     },
     {
       name: "SpeechEngineThreadsDying",

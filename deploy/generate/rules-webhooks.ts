@@ -28,7 +28,7 @@ export const webhookRules: RuleGroup = {
       expr: "webhook_backlog:deliverable > 50000 and deriv(webhook_backlog:deliverable[10m]) > 0",
       after: "10m",
       severity: "critical",
-      summary: "Healthy endpoints have {{ $value | humanize }} deliveries before them, and more every minute."
+      summary: "Healthy endpoints have {{ $value | humanize }} deliveries queued, and more every minute."
     },
     {
       name: "WebhookEndpointLate",
@@ -49,21 +49,21 @@ export const webhookRules: RuleGroup = {
       expr: "max by (endpoint) (webhook_circuit_state) == 2",
       after: "15m",
       severity: "info",
-      summary: "{{ $labels.endpoint }} is left alone: it has not taken a delivery for a quarter of an hour."
+      summary: "{{ $labels.endpoint }} has not accepted a delivery for 15 minutes: its breaker is open."
     },
     {
       name: "WebhookEndpointPaused",
       expr: "max by (endpoint) (webhook_endpoint_paused) == 1",
       after: "1h",
       severity: "info",
-      summary: "{{ $labels.endpoint }} is paused, by an operator or because it said 410."
+      summary: "{{ $labels.endpoint }} is paused, by an operator or because it answered 410."
     },
     {
       name: "WebhookDeliveriesAbandoned",
       expr: `sum by (endpoint) ${risen('webhook_deliveries_total{outcome=~"abandoned|gone"}', "15m")} > 0`,
       after: "0m",
       severity: "warning",
-      summary: "{{ $value | humanize }} deliveries to {{ $labels.endpoint }} were given up within 15 minutes."
+      summary: "{{ $value | humanize }} deliveries to {{ $labels.endpoint }} were abandoned within 15 minutes."
     },
     {
       name: "WebhookParkedLong",
@@ -71,21 +71,21 @@ export const webhookRules: RuleGroup = {
       after: "1d",
       severity: "warning",
       summary:
-        "{{ $labels.endpoint }} has been parked for a day, with {{ $value | humanize }} events before it; after ParkedMaxDays it misses them for good."
+        "{{ $labels.endpoint }} has been parked for a day, with {{ $value | humanize }} events waiting; after ParkedMaxDays it loses them."
     },
     {
       name: "WebhookEventsMissed",
       expr: `sum by (endpoint) ${risen("webhook_parked_expired_total", "1h")} > 0`,
       after: "0m",
       severity: "critical",
-      summary: "{{ $labels.endpoint }} was parked for too long and has missed {{ $value | humanize }} events for good."
+      summary: "{{ $labels.endpoint }} was parked for too long and has lost {{ $value | humanize }} events."
     },
     {
       name: "WebhookAttemptLogLossy",
       expr: `sum${risen("webhook_attempt_records_dropped_total", "15m")} > 0`,
       after: "0m",
       severity: "warning",
-      summary: "The delivery log lacks {{ $value | humanize }} attempts that were made within 15 minutes."
+      summary: "The delivery log lacks {{ $value | humanize }} attempts of the last 15 minutes."
     },
     {
       name: "WebhookDispatchSlow",

@@ -116,7 +116,7 @@ const ended = (operation: string, { headers }: Msg, page: Page): Effect.Effect<P
   if (code === status.endOfPage || code === status.notFound) return Effect.succeed(page)
   const detail = headers?.description ?? "an answer without a message"
   if (code !== status.noResponders) return new BusRefused({ operation, detail, code })
-  return new BusUnavailable({ operation, detail: "nobody answers for the stream" })
+  return new BusUnavailable({ operation, detail: "the stream does not answer" })
 }
 
 /** Undefined unless it holds a stored message. A status line that a publisher stored means nothing here. */

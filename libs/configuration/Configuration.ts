@@ -85,7 +85,7 @@ const warnOfRemoved = ({ file, environment }: Sources) => {
   return Effect.forEach(
     found,
     ({ name, instead }) =>
-      Effect.logWarning(`${name} has no effect any more, and will be refused by the next release: ${instead}`),
+      Effect.logWarning(`${name} no longer has an effect, and the next release will reject it: ${instead}`),
     { discard: true }
   )
 }

@@ -61,7 +61,7 @@ export const runProgram = <A, E>(options: ProgramOptions<A, E>): void => {
     const building = yield* Effect.forkDetach(Layer.buildWithScope(options.layer, scope))
     const built = yield* Effect.raceFirst(Fiber.await(building), Effect.as(Fiber.await(stopping), undefined))
     if (built === undefined) {
-      yield* Effect.logInfo("told to stop while starting")
+      yield* Effect.logInfo("stopped while starting")
       const closing = yield* Effect.forkDetach(Effect.andThen(Fiber.interrupt(building), Scope.close(scope, Exit.void)))
       yield* Effect.timeoutOption(Fiber.await(closing), closeMsMax)
       return 0

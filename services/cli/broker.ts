@@ -79,7 +79,7 @@ export const backup = Effect.fnUntraced(function* (order: BackupOrder) {
     const { failure } = login
     const isNoFleet = failure instanceof CommandRefused && failure.exitCode === 69
     if (!isNoFleet || (action === "save" && !existsSync(`${natsFolder(home)}/data`))) return yield* failure
-    yield* note(`no fleet runs in ${home}: its broker runs alone for the time`)
+    yield* note(`no fleet runs in ${home}: its broker is started for this command`)
     return yield* Effect.provide(copyAlone(order), brokerAlone(home))
   }
   const { url, isHome, user, password, credentials, tls } = login.success

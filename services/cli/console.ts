@@ -139,7 +139,7 @@ export const readJsonObject = Effect.fnUntraced(function* (file: string) {
   })
   const repeated = repeatedKeys(text).map(({ path, message }) => `  ${path}: ${message}`)
   if (repeated.length > 0) {
-    return yield* new CommandRefused({ reason: `${file} says different things:\n${repeated.join("\n")}` })
+    return yield* new CommandRefused({ reason: `${file} contradicts itself:\n${repeated.join("\n")}` })
   }
   if (typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)) return { ...parsed }
   return yield* new CommandRefused({ reason: `${file} does not hold a JSON object` })

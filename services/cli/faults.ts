@@ -15,7 +15,7 @@ export const faultLines = ({ commandPath, helpDoc, errors }: Invocation): Readon
   const unknown = errors.filter(({ _tag }) => _tag === "UnknownSubcommand")
   const shownErrors = unknown.length > 0 ? unknown : errors
   const lines = [...new Set(shownErrors.map((error) => `starling: ${faultOf(error, commandPath.slice(1), helpDoc)}`))]
-  return [...lines, `./${commandPath.join(" ")} --help tells what there is`]
+  return [...lines, `./${commandPath.join(" ")} --help lists what there is`]
 }
 
 const faultOf = (error: Fault, path: ReadonlyArray<string>, doc: HelpDoc.HelpDoc): string => {

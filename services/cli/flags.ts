@@ -88,7 +88,7 @@ export const url = text(
   "the console, with STARLING_TOKEN; else STARLING_CONSOLE, or that of the fleet of this home"
 )
 export const limit = wholeNumber("limit", { min: 1, max: 200, description: "how many (50)" }).pipe(Flag.withDefault(50))
-export const cursor = text("cursor", "CURSOR", "go on from there: the end of a list before says where")
+export const cursor = text("cursor", "CURSOR", "continue from there: the last line of a list shows the value")
 /** A moment of the console's APIs. */
 export const time = (name: string, description: string) =>
   Flag.String(name).pipe(

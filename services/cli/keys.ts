@@ -60,7 +60,7 @@ export const keystoreAddress = Effect.fnUntraced(function* ({ file, passwordFile
     return yield* new CommandRefused({ reason: `${file} does not say its address: give its password, by ${howGiven}` })
   }
   yield* print(checksummedEvmAddress(keystore.address))
-  yield* note(`${file}: encrypted by ${kdf}; its address is what the file says, for no password was given`)
+  yield* note(`${file}: encrypted by ${kdf}; its address is what the file says, as no password was given`)
 })
 
 const keep = Effect.fnUntraced(function* (file: string, key: Uint8Array, password: string) {
@@ -75,7 +75,9 @@ const keep = Effect.fnUntraced(function* (file: string, key: Uint8Array, passwor
     catch: (cause) => new CommandRefused({ reason: `${file} cannot be written: ${faultOfFile(cause)}` })
   })
   yield* print(checksummedEvmAddress(evmAddressOfKey(key) ?? ""))
-  yield* note(`${file}: the key, encrypted by the password. Keep a copy of both, apart: nobody can make them again.`)
+  yield* note(
+    `${file}: the key, encrypted by the password. Keep a copy of both in separate places: they cannot be recovered.`
+  )
 })
 
 /** Nearly all 32-byte values are keys. */

@@ -10,7 +10,7 @@ const operators = {
     load: async () => (await import("./operate/events.ts")).trigger
   },
   events: {
-    line: "list and look at published events, and at examples",
+    line: "list and show published events and examples",
     load: async () => (await import("./operate/events.ts")).events
   },
   endpoints: {
@@ -18,11 +18,11 @@ const operators = {
     load: async () => (await import("./operate/endpoints.ts")).endpoints
   },
   deliveries: {
-    line: "list deliveries, look at one, send them again",
+    line: "list, show and redeliver deliveries",
     load: async () => (await import("./operate/deliveries.ts")).deliveries
   },
   abandoned: {
-    line: "list deliveries that were given up, send them again, discard them",
+    line: "list, redeliver and discard abandoned deliveries",
     load: async () => (await import("./operate/abandoned.ts")).abandoned
   },
   rejected: {
@@ -30,11 +30,11 @@ const operators = {
     load: async () => (await import("./operate/rejected.ts")).rejected
   },
   receipts: {
-    line: "list receipts, look at one, sum them up, give a payment back",
+    line: "list, show and sum up receipts, refund a payment",
     load: async () => (await import("./operate/receipts.ts")).receipts
   },
   claims: {
-    line: "list payments that are in use, look at one",
+    line: "list and show payments in use",
     load: async () => (await import("./operate/claims.ts")).claims
   },
   books: {
@@ -42,7 +42,7 @@ const operators = {
     load: async () => (await import("./operate/books.ts")).books
   },
   speech: {
-    line: "who speaks now, how soon it is heard, and the voices",
+    line: "current sessions, latencies and voices",
     load: async () => (await import("./operate/speech.ts")).speech
   },
   models: {

@@ -116,7 +116,7 @@ const startLocalSolana = Effect.fn("startLocalSolana")(function* (seed: string, 
   const line = yield* Effect.raceFirst(Deferred.await(firstLine), ended).pipe(
     Effect.timeoutOrElse({ duration: readyWithin, orElse: () => Effect.fail("it did not say where it is in time") })
   )
-  return yield* Effect.mapError(Effect.fromOption(decode(line)), () => "it said something else than where it is")
+  return yield* Effect.mapError(Effect.fromOption(decode(line)), () => "it printed something other than its address")
 })
 
 interface ConfiguredParts {

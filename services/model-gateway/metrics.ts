@@ -52,7 +52,7 @@ export const firstByteSeconds = defineHistogram({
 })
 export const breakerOpen = defineGauge({
   name: "gateway_breaker_open",
-  help: "1 while a provider's model is left alone after its failures.",
+  help: "1 while the circuit of a provider's model is open.",
   labels: ["provider", "model"]
 })
 export const tokensServed = defineCounter({

@@ -76,7 +76,7 @@ export const refusalOf = (error: SpeechError, isDialogue: boolean): WireError =>
     case "SpeechBusy":
       return error.detail === "all are busy"
         ? rateLimited(error.retryAfterSeconds, "synthesis")
-        : serviceUnavailable(error.retryAfterSeconds, "speech is not available just now")
+        : serviceUnavailable(error.retryAfterSeconds, "speech is not available at the moment")
     case "SpeechFailed":
       return error.code === "service_unavailable"
         ? serviceUnavailable(1, error.message)
@@ -149,7 +149,7 @@ export const refusalOfVoice = (fault: VoiceFault): WireError => {
       return refusalOfSample(fault.message, "too_little_voice")
     case "IntakeBusy":
     case "VoiceMeasureUnavailable":
-      return serviceUnavailable(fault.retryAfterSeconds, "too many recordings are being looked at, try again")
+      return serviceUnavailable(fault.retryAfterSeconds, "too many recordings are being examined, try again")
     case "FfmpegMissing":
       return serviceUnavailable(30, "recordings cannot be read just now")
     default:

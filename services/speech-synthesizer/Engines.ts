@@ -181,7 +181,7 @@ export const announceEngineStates = Effect.fnUntraced(function* (all: ReadonlyAr
   const announcing = Stream.runForEach(turns, () =>
     Effect.catch(announce(engines), (error) => Effect.logDebug("the engines' states could not be told", error))
   )
-  yield* Effect.forkScoped(supervise("engines told", Effect.andThen(announcing, Effect.fail("no more turns"))))
+  yield* Effect.forkScoped(supervise("engine states", Effect.andThen(announcing, Effect.fail("no more turns"))))
 })
 
 const remarkOf = ({ state, detail }: EngineState) => (state === "failed" ? `cannot speak: ${detail ?? ""}` : undefined)

@@ -107,7 +107,7 @@ export class CommandClient extends Context.Service<
           const detail = answered.faults.map(({ path, message }) => `${path}: ${message}`).join("; ")
           const operation = `sweep ${planned.entity} ${planned.id}`
           yield* Effect.logError(
-            "a command of ours is refused as invalid",
+            "a command of the sweeper was refused as invalid",
             new BusRefused({ operation, detail, code: 0 })
           )
         }

@@ -39,7 +39,7 @@ export const reconciliationSweep: Effect.Effect<Sweep, never, Configuration | Ch
       const outdated = outdatedViews(records, find, views.freshness().sequence)
       if (missing.length + outdated.length > 0) {
         const found = { missing: missing.slice(0, idsShownMax), outdated: outdated.slice(0, idsShownMax) }
-        yield* Effect.logError("LOG says what events or views do not").pipe(Effect.annotateLogs(found))
+        yield* Effect.logError("events or views lack what LOG has").pipe(Effect.annotateLogs(found))
       }
       yield* checkpoints.set(key, stored, { _tag: "Reconciliation", position, eventsPosition: events.position })
       return { "missing-event": missing.length, "outdated-view": outdated.length, "unreadable-record": unreadable }

@@ -54,7 +54,7 @@ export class AbandonedDeliveries extends Context.Service<
         const { entity: _entity, ...bare } = due.delivery
         const without = {
           ...abandonment,
-          reason: `its body is too large to be kept; ${abandonment.reason}`,
+          reason: `its body is too large to store; ${abandonment.reason}`,
           isBodyLeftOut: true
         }
         yield* store(due, abandonment).pipe(
@@ -109,6 +109,6 @@ export class AbandonedDeliveries extends Context.Service<
 export const removed = "the endpoint was removed"
 
 export const logRemoved = ({ name, reason }: Pick<RemovedEndpoint, "name" | "reason">, deliveries: number) =>
-  Effect.logWarning("an endpoint that is gone is archived").pipe(
+  Effect.logWarning("a removed endpoint's deliveries are archived").pipe(
     Effect.annotateLogs({ endpoint: name, reason, abandoned: deliveries })
   )

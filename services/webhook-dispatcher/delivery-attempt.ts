@@ -214,7 +214,7 @@ const store = (
             reason: "the receiver answered 410"
           })
         ),
-        Effect.andThen(Effect.logError("an endpoint is gone and now paused; resume it when it is back")),
+        Effect.andThen(Effect.logError("an endpoint answered 410 Gone and is now paused; resume it when it is back")),
         Effect.annotateLogs({ endpoint: endpoint.name })
       )
   }

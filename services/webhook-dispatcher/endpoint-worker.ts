@@ -187,7 +187,7 @@ const conclude = (worker: Worker, due: DueDelivery, { endpoint: settings, attemp
 const reportEnd = Effect.fnUntraced(function* ({ settings, services, breaker }: Worker, success: boolean) {
   const { openedUntilMs, closed } = yield* breaker.report(success)
   if (openedUntilMs === null && !closed) return
-  const log = closed ? "an endpoint answers again" : "an endpoint fails and is left alone for a while"
+  const log = closed ? "an endpoint answers again" : "an endpoint keeps failing; its breaker is open"
   yield* Effect.logWarning(log).pipe(Effect.annotateLogs({ endpoint: settings.name, untilMs: openedUntilMs }))
   const shared = services.states.breakerOpen(settings.id, settings.name, openedUntilMs)
   const pause = openedUntilMs === null ? Effect.void : services.pauseUntil(openedUntilMs)

@@ -73,7 +73,7 @@ describe("a role whose broker is unreachable", () => {
     role.signal("SIGTERM")
     assert.strictEqual(await role.ended, 0)
     assert.isBelow(performance.now() - askedAtMs, 15_000)
-    assert.include(role.error(), "told to stop while starting")
+    assert.include(role.error(), "stopped while starting")
   })
 
   it("is alive and not ready from the start, and ready once the broker answers", async () => {

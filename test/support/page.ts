@@ -196,7 +196,7 @@ export const speakToItsEnd = async (page: Page, press: () => Promise<void>) => {
     await until(async () => ["spoken", "failed"].includes((await phase()) ?? ""))
     if ((await phase()) === "spoken") return true
     const refusal = (await sounding.getByRole("alert").textContent()) ?? ""
-    assert.match(refusal, /^(?:speech is not available just now|too many requests)/iu)
+    assert.match(refusal, /^(?:speech is not available at the moment|too many requests)/iu)
     return false
   }
   await until(spoken).catch(async (error: unknown) => assert.fail(`${String(error)}: ${await sounding.textContent()}`))

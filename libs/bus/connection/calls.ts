@@ -183,7 +183,7 @@ export const question =
     call(operation, answerOf, asked, [], withinMs)
 
 /** The error text when the receiver has gone or never existed. */
-export const noResponders = "nobody is there"
+export const noResponders = "no responders"
 
 const answerOf: ReadAnswer<Msg> = (operation, answer) =>
   answer.data.length === 0 && answer.headers?.code === 503

@@ -178,7 +178,7 @@ const presence = Effect.fnUntraced(function* (connection: NatsConnection, calls:
       calls.failAll()
       Deferred.doneUnsafe(loss, Effect.void)
       loss = Deferred.makeUnsafe<void>()
-      return Effect.logWarning("the broker is gone, reconnecting")
+      return Effect.logWarning("the broker connection was lost, reconnecting")
     }
     if (status.type === "reconnect") {
       connected = true

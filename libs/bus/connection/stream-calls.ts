@@ -71,7 +71,7 @@ export const lastMessage =
 
 const messageOf = (operation: string, answer: Msg): Effect.Effect<Option.Option<SourceMessage>, BusError> => {
   if (answer.data.length === 0 && answer.headers?.code === 503) {
-    return new BusUnavailable({ operation, detail: "nobody answers for streams" })
+    return new BusUnavailable({ operation, detail: "JetStream does not answer" })
   }
   const parsed = parseFound(operation, answer)
   if (Result.isFailure(parsed)) {

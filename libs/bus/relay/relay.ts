@@ -133,7 +133,7 @@ const run = Effect.fnUntraced(function* <Cursor, E, R>(
   const waitForLease = Effect.gen(function* () {
     // A relay does not stand by before its first start: its own first write is what others wait for.
     if (!hasStarted) return
-    yield* Effect.logDebug("a twin relay was faster, standing by").pipe(Effect.annotateLogs(labels))
+    yield* Effect.logDebug("another relay wrote first, standing by").pipe(Effect.annotateLogs(labels))
     active.set(labels, 0)
     yield* untilNeeded(nats, options, onMoved)
   })

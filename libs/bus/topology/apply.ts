@@ -260,7 +260,7 @@ const lookAgainAfter = "3 seconds"
  */
 export const awaitTopology = Effect.fn("awaitTopology")(function* (wanted: Topology, replicas: number) {
   const differing = (yield* Metrics).gauge(topologyDifferences)
-  let trouble: string | undefined = "the broker's streams were not looked at yet"
+  let trouble: string | undefined = "the broker's streams were not checked yet"
   yield* (yield* Health).readiness(
     `topology ${yield* Role}`,
     Effect.suspend(() => (trouble === undefined ? Effect.void : Effect.fail(trouble)))

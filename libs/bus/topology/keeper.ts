@@ -64,7 +64,7 @@ const makeAgain = Effect.fnUntraced(function* (config: Wanted) {
       Effect.andThen(
         isLost
           ? Effect.logError("a stream was lost with all that lay in it, and is made again, empty")
-          : Effect.logWarning("a stream in memory was gone, and is made again")
+          : Effect.logWarning("an in-memory stream was missing and is recreated")
       ),
       // Another keeper of the streams was first.
       Effect.catchIf(
@@ -84,7 +84,7 @@ const keepConsumer = Effect.fnUntraced(function* (consumer: ConsumerDeclaration)
       Effect.catchTag("BusNotFound", () =>
         Effect.andThen(
           makeConsumer(nats, consumer),
-          Effect.annotateLogs(Effect.logWarning("a consumer was gone, and is made again"), {
+          Effect.annotateLogs(Effect.logWarning("a consumer was missing and is recreated"), {
             stream,
             consumer: durable
           })

@@ -207,7 +207,7 @@ const read = (method: string, response: EgressResponse): Result.Result<unknown, 
 const messageUnitsMax = 1_024
 
 const noNode = "no node is configured"
-const allOpen = "every node has failed often and is left alone for now"
+const allOpen = "every node keeps failing; their circuits are open"
 
 /**
  * Too many calls, a node that is behind, or a broken one: another node may answer. For logs: the node found too many.

@@ -29,7 +29,7 @@ export class EndpointIsConfigured extends Schema.TaggedError<EndpointIsConfigure
   name: Schema.String
 }) {
   override get message() {
-    return `the endpoint ${this.name} stands in the configuration file, and is changed there`
+    return `the endpoint ${this.name} is defined in the configuration file; change it there`
   }
 }
 

@@ -40,7 +40,7 @@ const writeEntry = Effect.fnUntraced(function* (
   merge: (before: string) => Result.Result<string, string>
 ) {
   const home = (yield* Environment)["HOME"]
-  if (home === undefined || home === "") return yield* misused("HOME is not set: nobody knows where the file is")
+  if (home === undefined || home === "") return yield* misused("HOME is not set, so the file cannot be found")
   const file = join(home, path)
   const before = yield* onFile(file, () => readFile(file, "utf8").catch(absentAs("")))
   const merged = Result.mapError(merge(before), (reason) => new CommandRefused({ reason: `${file} stays: ${reason}` }))

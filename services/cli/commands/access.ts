@@ -9,7 +9,7 @@ const tokenFamily = Command.make("token").pipe(
   Command.withSharedFlags({ json, nats }),
   Command.withShortDescription("make, list and revoke bearer tokens"),
   Command.withDescription(
-    "Bearer tokens of our own APIs. A token is shown once, alone on standard output, when it is made."
+    "Bearer tokens of our own APIs. A token is printed once, as the only output, when it is created."
   )
 )
 
@@ -31,7 +31,7 @@ const make = Command.make(
     ),
     workspace: text("workspace", "NAME", "whose it is; else the fleet's own workspace, Fleet.Workspace"),
     kind: Flag.Literals("kind", ["member", "service"]).pipe(
-      Flag.withDescription("member, whose role and scopes must both allow a call, or service, whose scopes alone do"),
+      Flag.withDescription("member: role and scopes must both allow a call; service: only scopes decide"),
       Flag.withDefault("member")
     ),
     reason
@@ -40,7 +40,7 @@ const make = Command.make(
     Effect.flatMap(tokenFamily, (shared) => running(loadTokens, ({ makeToken }) => makeToken({ ...given, ...shared })))
 ).pipe(
   Command.withDescription(
-    "Makes a token; it is shown this once, alone on standard output. It may read and ends after ninety days, unless more is asked for."
+    "Creates a token and prints it once, as the only output. By default it may only read, and it expires after ninety days."
   ),
   Command.withExamples([
     {
@@ -70,7 +70,7 @@ export const token = tokenFamily.pipe(Command.withSubcommands([make, tokenList, 
 const loadConsents = () => import("../consents.ts")
 
 const consentsFamily = Command.make("consents").pipe(
-  Command.withSharedFlags({ workspace: text("workspace", "NAME", "those of this workspace alone"), json, nats }),
+  Command.withSharedFlags({ workspace: text("workspace", "NAME", "only those of this workspace"), json, nats }),
   Command.withHandler((given) => running(loadConsents, ({ listConsents }) => listConsents(given))),
   Command.withShortDescription("who agreed to have a voice cloned"),
   Command.withDescription(
@@ -86,7 +86,7 @@ const get = Command.make(
   "get",
   {
     id: word("voice-id", "of the list"),
-    out: Flag.File("out").pipe(Flag.withMetavar("FILE"), Flag.withDescription("a new file, which nobody else may read"))
+    out: Flag.File("out").pipe(Flag.withMetavar("FILE"), Flag.withDescription("a new file that only you can read"))
   },
   (given) =>
     Effect.flatMap(consentsFamily, ({ workspace, nats }) =>

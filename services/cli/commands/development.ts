@@ -45,7 +45,7 @@ export const mutants = Command.make(
 ).pipe(
   Command.withShortDescription("find what the tests would not notice"),
   Command.withDescription(
-    "Changes the code in small ways, one at a time and in memory alone, runs the tests that import it, and prints each change that none of them notices."
+    "Makes small changes to the code, one at a time and only in memory, runs the tests that import it, and prints each change that no test notices."
   ),
   Command.withExamples([
     { command: "starling mutants" },

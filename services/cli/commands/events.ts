@@ -61,7 +61,7 @@ export const tail = Command.make(
     last: wholeNumber("last", { min: 1, max: 10_000, description: "show the last N there are, and end" }).pipe(
       orUndefined
     ),
-    follow: toggle("follow", "with --last: go on from there").pipe(Flag.withAlias("f")),
+    follow: toggle("follow", "with --last: continue from there").pipe(Flag.withAlias("f")),
     json,
     nats
   },
@@ -77,7 +77,7 @@ export const tail = Command.make(
   ),
   Command.withExamples([
     { command: "starling tail 'work_item.*'", description: "all that happens to work items" },
-    { command: "starling tail --attempts --last 100", description: "what receivers said lately" }
+    { command: "starling tail --attempts --last 100", description: "recent answers of receivers" }
   ])
 )
 

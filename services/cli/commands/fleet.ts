@@ -15,7 +15,7 @@ export const up = Command.make(
 ).pipe(
   Command.withShortDescription("start the whole fleet on this machine"),
   Command.withDescription(
-    "Starts the whole fleet on this machine, with a broker of its own, and prints where everything is. Where nothing is configured, a receiver, two chains and a provider of models to try it with. Ctrl-C drains."
+    "Starts the whole fleet on this machine with its own broker, and prints every address. Without a configuration it adds a receiver, two chains and a model provider to try it with. Ctrl-C drains."
   ),
   Command.withExamples([{ command: "starling up" }])
 )

@@ -13,7 +13,7 @@ const users = Command.make(
   "users",
   {
     folder: Argument.Directory("folder").pipe(
-      Argument.withDescription("where the server's file and the passwords are kept")
+      Argument.withDescription("where the server's file and the passwords are stored")
     )
   },
   ({ folder }) => running(loadBroker, ({ writeUsers }) => writeUsers(folder))
@@ -38,7 +38,7 @@ const beforeRollback = Command.make(
   {
     store: Flag.Directory("store").pipe(
       Flag.withMetavar("FOLDER"),
-      Flag.withDescription("the data of a stopped server that is not this home's; moves the store alone"),
+      Flag.withDescription("the data of a stopped server outside this home; only moves the store"),
       orUndefined
     ),
     nats
@@ -62,7 +62,7 @@ export const broker = Command.make("broker").pipe(
 
 const copied = {
   folder: Argument.Directory("folder").pipe(Argument.withDescription("where the copies are, one of each stream")),
-  streams: words("stream", "these alone; without one, all"),
+  streams: words("stream", "only these; default: all"),
   json,
   nats
 }
@@ -96,7 +96,7 @@ export const backup = Command.make("backup").pipe(
 export const doctor = Command.make(
   "doctor",
   {
-    kubernetes: toggle("kubernetes", "look at a cluster, through kubectl and its KUBECONFIG"),
+    kubernetes: toggle("kubernetes", "check a cluster through kubectl and its KUBECONFIG"),
     overlay: Flag.Directory("overlay").pipe(
       Flag.withMetavar("FOLDER"),
       Flag.withDescription("what is to be applied; else deploy/k8s/overlays/prod"),
@@ -115,7 +115,7 @@ export const doctor = Command.make(
 ).pipe(
   Command.withShortDescription("what is wrong with the fleet, and what mends it"),
   Command.withDescription(
-    "Looks at the fleet of this home, or the one at --url: its processes, endpoints, abandoned deliveries, rejected messages, streams and payment books. Each finding has its reason, the commands that mend it, and its runbook. With --kubernetes it reads a cluster, changes nothing, and says what it lacks for an overlay: versions, namespace, controllers, secrets, certificates, brokers, volumes, capacity, ways out. Each finding has its reason and the command that mends it. Ends with 0 when nothing is wrong or missing, with 1 when something is."
+    "Checks the fleet of this home, or the one at --url: its processes, endpoints, abandoned deliveries, rejected messages, streams and payment books. Each finding has its reason, the commands that fix it, and its runbook. With --kubernetes it reads a cluster, changes nothing, and says what it lacks for an overlay: versions, namespace, controllers, secrets, certificates, brokers, volumes, capacity, ways out. Each finding has its reason and the command that mends it. Ends with 0 when nothing is wrong or missing, with 1 when something is."
   ),
   Command.withExamples([
     { command: "starling doctor" },
@@ -147,7 +147,7 @@ export const runner = Command.make(
     atOnce: wholeNumber("at-once", {
       min: 1,
       max: 256,
-      description: "phases in hand at once, per agent kind (4)"
+      description: "concurrent phases per agent kind (4)"
     }).pipe(Flag.withDefault(4)),
     name: text("name", "NAME", "how it is called; else host and process"),
     folder: text("folder", "FOLDER", "where it works; what is in there goes (.starling/runner)"),
@@ -164,7 +164,7 @@ export const runner = Command.make(
     wait: wholeNumber("wait", {
       min: 0,
       max: 30_000,
-      description: "milliseconds that one ask for work may be kept waiting (10000)"
+      description: "milliseconds that a request for work may wait (10000)"
     }).pipe(Flag.withDefault(10_000)),
     nats
   },
@@ -176,7 +176,7 @@ export const runner = Command.make(
 ).pipe(
   Command.withShortDescription("take work items through their phases"),
   Command.withDescription(
-    "Takes work items through their phases on real git repositories: a reference for who writes a runner. SIGTERM or Ctrl-C: what is in hand is handed back, then it ends with 0."
+    "Takes work items through their phases on real git repositories: a reference for authors of runners. SIGTERM or Ctrl-C hands work in progress back and exits with 0."
   ),
   Command.withExamples([
     { command: "starling runner --agent coder" },

@@ -39,7 +39,7 @@ const keysImport = Command.make(
 const keysAddress = Command.make("address", { file: keystore, passwordFile }, (given) =>
   running(loadKeys, ({ keystoreAddress }) => keystoreAddress(given))
 ).pipe(
-  Command.withDescription("Prints the address of a file: as the file says, or by its password, which it then tries."),
+  Command.withDescription("Prints the address in a key file: as the file says or, with the password, as its key says."),
   Command.withExamples([{ command: "starling keys address settler.json --password-file settler.password" }])
 )
 

@@ -5,7 +5,7 @@ import { decimal, file, json, orUndefined, running, text, texts, toggle, wholeNu
 export const say = Command.make(
   "say",
   {
-    words: words("text", "what is said, or - for standard input"),
+    words: words("text", "the text to speak, or - for standard input"),
     file: file("file", "say what is in a file"),
     out: file("out", "write the sound to a file, by its ending .mp3 .ogg .aac .flac .wav .pcm .ulaw .alaw").pipe(
       Flag.withAlias("o")
@@ -15,11 +15,11 @@ export const say = Command.make(
     voices: toggle("voices", "list who can speak"),
     language: text("language", "TAG", "the language of the text, such as de-DE"),
     model: text("model", "NAME", "the model that speaks"),
-    lexicon: texts("lexicon", "NAME", "a lexicon that says how words are spoken, again for each; else the defaults"),
+    lexicon: texts("lexicon", "NAME", "a lexicon with pronunciations, repeatable; default: the workspace's"),
     speed: decimal("speed", { min: 0.25, max: 4, description: "how many times as fast as the voice's own pace" }),
     marks: Flag.Literals("marks", ["words", "json"]).pipe(
       Flag.withOptionalValue("words"),
-      Flag.withDescription("show each word when it is heard; --marks=json shows a line of JSON for each"),
+      Flag.withDescription("show each word as it is heard; --marks=json prints a line of JSON for each"),
       orUndefined
     )
   },
@@ -59,7 +59,7 @@ const storeLexicon = Command.make(
   (given) => running(loadLexicons, ({ storeLexicon }) => storeLexicon(given))
 ).pipe(
   Command.withDescription(
-    "Stores a lexicon: makes it, or replaces the whole of it. A plain list has a line for each word: SQL = sequel, or Nguyen /ŋwiən/."
+    "Stores a lexicon: creates it or replaces it completely. A plain list has a line for each word: SQL = sequel, or Nguyen /ŋwiən/."
   ),
   Command.withExamples([{ command: "starling lexicons store names names.txt --default" }])
 )
@@ -144,8 +144,8 @@ export const payer = Command.make(
     ),
     perCall: dollars("per-call", "0.25", "sign no dearer call"),
     perHour: dollars("per-hour", "2", "sign no more than that within an hour"),
-    allow: texts("allow", "HOST", "pay also for calls of this host, again for each; else those of the gateway's alone"),
-    network: texts("network", "NAME", "pay on this network alone, such as base-sepolia, again for each"),
+    allow: texts("allow", "HOST", "also pay for calls of this host, repeatable; default: only the gateway"),
+    network: texts("network", "NAME", "pay only on this network, such as base-sepolia, repeatable"),
     scheme: Flag.Literals("scheme", ["exact", "upto"]).pipe(
       Flag.withDescription("pay by it, again for each: exact is the quoted price, upto what was used (exact)"),
       Flag.atLeast(0)
@@ -184,7 +184,7 @@ export const agents = Command.make(
       Flag.withDefault("http://127.0.0.1:7409")
     ),
     gateway: text("gateway", "URL", "call this gateway itself, for free models"),
-    write: toggle("write", "write it into the agent's own file, beside a copy of that as it was")
+    write: toggle("write", "write it into the agent's own file, and keep a copy of the old one")
   },
   (given) =>
     running(
@@ -194,7 +194,7 @@ export const agents = Command.make(
 ).pipe(
   Command.withShortDescription("how Codex, Claude Code or opencode buys here"),
   Command.withDescription(
-    "Prints what tells an agent to call the payer: the lines of its own file, and how it is started. With --write the lines are written into that file, whatever else stands in it stays, and a copy is kept beside it."
+    "Prints what tells an agent to call the payer: the lines of its own file, and how it is started. With --write the lines are written into that file, everything else in it is preserved, and a copy of the old file is kept."
   ),
   Command.withExamples([
     { command: "starling agents codex --model demo/echo" },

@@ -52,11 +52,11 @@ const resend = consoleCommand(
 )
 
 export const abandoned = family("abandoned", {
-  about: "Deliveries that were given up, of the last thirty days.",
+  about: "Abandoned deliveries of the last thirty days.",
   examples: ["starling abandoned resend --endpoint demo --dry-run"],
   commands: [
     operation("list", "listAbandoned", {
-      about: "Deliveries that were given up, newest first.",
+      about: "Abandoned deliveries, newest first.",
       columns: {
         number: "sequence",
         abandoned: "abandonedAt",
@@ -67,7 +67,7 @@ export const abandoned = family("abandoned", {
         reason: "reason"
       }
     }),
-    operation("show", "getAbandoned", { about: "One of them: why it was given up, and its body." }),
+    operation("show", "getAbandoned", { about: "One of them: why it was abandoned, and its body." }),
     resend,
     operation("discard", "discardAbandoned", {
       about: "Takes one off the list for good.",

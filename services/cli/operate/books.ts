@@ -31,7 +31,7 @@ const findingColumns = {
 const list = consoleCommand(
   "list",
   {
-    about: "How far the comparison of each network is, and the findings that stand.",
+    about: "The progress of each network's comparison, and its open findings.",
     flags: { ended: toggle("ended", "the findings that have ended, of thirty days"), json }
   },
   (client, { ended, json }) =>
@@ -51,7 +51,7 @@ const list = consoleCommand(
         yield* print("")
         yield* printTable(keyColumns, keys)
       }
-      if (seen.findings.length === 0) return yield* note(ended ? "no finding has ended" : "no finding stands")
+      if (seen.findings.length === 0) return yield* note(ended ? "no finding has ended" : "no open findings")
       yield* print("")
       const findings = seen.findings.map((finding) => ({ ...finding, amount: amountOrNone(finding), ...finding.end }))
       const columns = ended ? { ...findingColumns, ended: "how", reason: "reason" } : findingColumns
@@ -72,10 +72,10 @@ export const books = family("books", {
     operation("mend", "mendFinding", {
       about:
         "Has a settler do what is safe: settle an overdue payment, write a missing receipt, serve a payer again who has paid after all.",
-      text: ({ finding }, { end }) => `${finding} is mended: ${end?.how ?? "it still stands"}`
+      text: ({ finding }, { end }) => `${finding} is mended: ${end?.how ?? "it is still open"}`
     }),
     operation("accept", "acceptFinding", {
-      about: "Says that a finding is explained. No money moves.",
+      about: "Marks a finding as explained. No money moves.",
       flags: { reason: Flag.String("reason").pipe(Flag.withMetavar("TEXT"), Flag.withDescription("what explains it")) },
       text: ({ finding }) => `${finding} is accepted`
     })

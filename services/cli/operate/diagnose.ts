@@ -107,7 +107,7 @@ const mend = (runbook: string, ...commands: ReadonlyArray<string>) =>
 
 const processesUnread: Diagnosed = {
   state: "advice",
-  what: "they were not looked at",
+  what: "they were not checked",
   why: "a console elsewhere does not say where its processes show their readiness",
   mend: "./starling doctor --metrics http://10.0.0.7:9400"
 }
@@ -132,7 +132,7 @@ const ofProcess = (process: ProcessFacts, { processes, room }: Around): Readonly
   const { url, roles, checks } = process
   const who = roles.length === 0 ? `the process at ${url}` : `${roles.join(", ")} at ${url}`
   if (checks === undefined) {
-    const why = "it is gone or stuck; what it does is not done"
+    const why = "it has died or hangs; its work is not done"
     return [{ what: `${who} does not answer`, why, mend: mend("StarlingPodDown", "./starling top --once") }]
   }
   const others = processes.filter((one) => one !== process && isReady(one)).flatMap((one) => one.roles)
@@ -144,7 +144,7 @@ const ofProcess = (process: ProcessFacts, { processes, room }: Around): Readonly
       const first = runbook === unusable ? room : []
       return {
         what: `${who} is not ready: ${name}: ${text}`,
-        why: `it takes no work until that is so; ${goOn ? "other processes of its role go on" : "no other process does all of it"}`,
+        why: `it takes no work until then; ${goOn ? "other processes of its role continue" : "no other process does all of its work"}`,
         mend: mend(runbook, ...first, "./starling top --once", "./starling topology")
       }
     })
@@ -176,7 +176,7 @@ const ofEndpoint = (endpoint: EndpointView, nowMs: number): ReadonlyArray<Diagno
   if (!isEnabled) return []
   if (paused !== null) {
     const what = `${name} is paused by ${paused.by} since ${paused.at}: ${paused.reason}`
-    const why = `its events are kept, ${backlog} deliveries wait, and it misses those older than ParkedMaxDays`
+    const why = `its events are kept and ${backlog} deliveries wait; it misses those older than ParkedMaxDays`
     return [{ what, why, mend: mend("WebhookEndpointPaused", `./starling endpoints resume ${name}`) }]
   }
   if ((breakerOpenUntilMs ?? 0) > nowMs) {
@@ -185,7 +185,7 @@ const ofEndpoint = (endpoint: EndpointView, nowMs: number): ReadonlyArray<Diagno
       `./starling endpoints test ${name}`
     ]
     const why = `it accepted nothing; ${backlog} deliveries wait and use up no attempts`
-    return [{ what: `${name} fails and is left alone`, why, mend: mend("WebhookCircuitOpen", ...commands) }]
+    return [{ what: `${name} keeps failing: its circuit is open`, why, mend: mend("WebhookCircuitOpen", ...commands) }]
   }
   if (parkedFrom !== null) {
     const why =
@@ -217,10 +217,10 @@ const grouped = <A>(
 
 const ofAbandoned = (abandoned: ReadonlyArray<AbandonedSummary>): ReadonlyArray<Diagnosed> =>
   grouped(abandoned, ({ endpoint }) => endpoint).map(([endpoint, all]) => ({
-    what: `${all.length} to ${endpoint} were given up, the last at ${all[0]?.abandonedAt}`,
+    what: `${all.length} to ${endpoint} were abandoned, the last at ${all[0]?.abandonedAt}`,
     why:
       all[0]?.lastError ??
-      (all[0]?.lastStatus == null ? (all[0]?.reason ?? "no reason is kept") : `it answered ${all[0].lastStatus}`),
+      (all[0]?.lastStatus == null ? (all[0]?.reason ?? "no reason is stored") : `it answered ${all[0].lastStatus}`),
     mend: mend(
       "WebhookDeliveriesAbandoned",
       `./starling abandoned show ${all[0]?.sequence}`,
@@ -234,7 +234,7 @@ const ofRejected = (rejected: ReadonlyArray<RejectedSummary>): ReadonlyArray<Dia
     what: `${all.length} on ${subject} broke their schema, the last at ${all[0]?.receivedAt}`,
     why:
       all[0]?.firstFault == null
-        ? "its faults are not kept"
+        ? "its faults are not stored"
         : `${all[0].firstFault.path}: ${all[0].firstFault.message}`,
     mend: mend(
       "StarlingMessagesRejected",
@@ -258,7 +258,7 @@ const ofStream = ({ name, state, trouble, atLimit }: BrokerStream): ReadonlyArra
       : [
           {
             what: `${name} was ${trouble}`,
-            why: "a broken disk or a hand took it; what was in it is gone unless a copy brings it back",
+            why: "a broken disk or an operator removed it; its content is lost unless a backup restores it",
             mend: mend("a-lost-stream", "./starling broker streams --accept-losses")
           }
         ]

@@ -21,7 +21,7 @@ export const stateOf = (view: EndpointView, nowMs: number): string => {
   if (fault !== undefined) return `cannot be used: ${fault.path} ${fault.message}`
   if (!isEnabled) return "disabled"
   if (paused !== null) return `paused by ${paused.by} at ${paused.at}: ${paused.reason}`
-  if ((breakerOpenUntilMs ?? 0) > nowMs) return `failing, left alone until ${isoTime(breakerOpenUntilMs ?? 0)}`
+  if ((breakerOpenUntilMs ?? 0) > nowMs) return `failing, circuit open until ${isoTime(breakerOpenUntilMs ?? 0)}`
   if (parkedFrom !== null) return `behind: waits for event ${parkedFrom}`
   return "active"
 }
@@ -29,7 +29,7 @@ export const stateOf = (view: EndpointView, nowMs: number): string => {
 const name = word("name", "the endpoint's name")
 const settings = {
   event: texts("event", "PATTERN", "events to deliver, by name or pattern, again for more; else all but progress"),
-  header: texts("header", "'NAME: VALUE'", "a header that the receiver wants beside ours, again for more"),
+  header: texts("header", "'NAME: VALUE'", "an extra header for the receiver, repeatable"),
   description: text("description", "TEXT", "for who reads the list"),
   set: texts("set", "KEY=VALUE", "any other key of docs/webhooks.md, such as Concurrency=4; again for more")
 }
@@ -50,8 +50,7 @@ const sign = (otherwise: string) =>
 const add = consoleCommand(
   "add",
   {
-    about:
-      "Makes an endpoint; it gets every event from now on. Its secret is shown this once, alone on standard output.",
+    about: "Creates an endpoint that gets every event from now on. Its secret is printed once, as the only output.",
     examples: [
       "starling endpoints add ci https://ci.example/hooks --event 'work_item.*'",
       "starling endpoints add shop https://shop.example/hooks --set RetrySchedule=patient --secret shop.secret"
@@ -80,7 +79,7 @@ const edit = consoleCommand(
   "edit",
   {
     about:
-      "Changes an endpoint that was made at run time. Lists and headers are replaced whole. What waits for it stays.",
+      "Changes an endpoint that was created at run time. Lists and headers are replaced completely. Pending deliveries stay.",
     examples: ["starling endpoints edit ci --set Concurrency=4 --unset Description"],
     flags: {
       name,
@@ -134,8 +133,7 @@ const overlapSeconds = Flag.String("overlap").pipe(
 const rotate = consoleCommand(
   "rotate",
   {
-    about:
-      "Gives an endpoint a new secret, which is shown this once, alone on standard output. The one before signs beside it for a while.",
+    about: "Gives an endpoint a new secret, printed once, as the only output. The old one also signs for a while.",
     examples: ["starling endpoints rotate ci --overlap 1h"],
     flags: { name, overlapSeconds, sign: sign("as before"), secret, reason, json }
   },
@@ -211,7 +209,7 @@ const test = consoleCommand(
   "test",
   {
     about:
-      "Sends an example to one endpoint alone, marked as a test and tried once, and shows the answer. Ends with 1 when it was not taken.",
+      "Sends an example to one endpoint, marked as a test and tried once, and shows the answer. Exits with 1 if it was not accepted.",
     flags: {
       name,
       event: text("event", "NAME", "a name of the catalogue (work_item.merged)"),
@@ -231,7 +229,7 @@ const test = consoleCommand(
       yield* note(`a test is on its way as ${deliveryId}`)
       const attempt = yield* attemptOf(client, { name, deliveryId, waitSeconds })
       if (attempt === undefined) {
-        const reason = `${name} has not answered yet; ./starling deliveries show ${deliveryId} tells when it has`
+        const reason = `${name} has not answered yet; check with ./starling deliveries show ${deliveryId}`
         if (waitSeconds === 0) return yield* printAct({ deliveryId }, { json, text: deliveryId })
         return yield* new CommandRefused({ reason })
       }
@@ -283,7 +281,7 @@ export const endpoints = family("endpoints", {
       text: ({ name }) => `${name} is paused`
     }),
     operation("resume", "resumeEndpoint", {
-      about: "Goes on with a paused endpoint, and closes its breaker.",
+      about: "Resumes a paused endpoint and closes its breaker.",
       text: ({ name }) => `${name} is resumed`
     }),
     operation("enable", "enableEndpoint", {
@@ -291,7 +289,7 @@ export const endpoints = family("endpoints", {
       text: ({ name }) => `${name} is enabled`
     }),
     operation("disable", "disableEndpoint", {
-      about: "Disables an endpoint made at run time: nothing is sent after the answer, its events are kept.",
+      about: "Disables an endpoint that was created at run time: nothing more is sent, its events are kept.",
       text: ({ name }) => `${name} is disabled`
     }),
     operation("remove", "removeEndpoint", {

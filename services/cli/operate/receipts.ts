@@ -37,7 +37,7 @@ const list = consoleCommand(
       ...flagsOf("listReceipts"),
       csv: toggle("csv", "a table for spreadsheets, oldest first, up to 100,000 lines"),
       after: flagsOf("getReceiptsCsv").after.pipe(
-        Flag.withDescription("with --csv: go on after this number, the first column of the last line")
+        Flag.withDescription("with --csv: continue after this number, the first column of the last line")
       ),
       json
     }
@@ -98,18 +98,17 @@ const refundText = (refund: RefundView) => {
   if (state === "failed") return `${key} has failed, and no money moved: ${fault}`
   const back = `${amountText(refund)} to ${payer}`
   if (state === "made") return `${key} gave back ${back}, by ${transaction}`
-  return `${key} gives back ${back}; the chain does not say yet: the same command with --key ${key} tells how far it is`
+  return `${key} gives back ${back}; the chain has not confirmed it yet: repeat the command with --key ${key} to check`
 }
 
 const refund = consoleCommand(
   "refund",
   {
-    about:
-      "Gives a payment back, whole or in part: a settler transfers it on the chain to the account that had paid, once.",
+    about: "Refunds a payment, fully or in part: a settler transfers it on the chain to the payer's account, once.",
     examples: ['starling receipts refund 17 --amount 0.001 --key ticket-4711 --reason "the answer was empty"'],
     flags: {
       number,
-      amount: text("amount", "DECIMAL", "how much, in whole tokens, such as 0.01; without it all that is left"),
+      amount: text("amount", "DECIMAL", "how much, in tokens, such as 0.01; default: all that is left"),
       key: text("key", "NAME", "your name for the refund: the same one again is the same refund. Without it a new one"),
       reason,
       json
@@ -137,7 +136,7 @@ export const receipts = family("receipts", {
   examples: ["starling receipts sums --by model --since 2026-11-20T00:00:00Z"],
   commands: [
     list,
-    operation("show", "getReceipt", { about: "One receipt, with its claim while that is kept.", shown }),
+    operation("show", "getReceipt", { about: "One receipt, with its claim while that is stored.", shown }),
     sums,
     refund
   ]

@@ -36,7 +36,7 @@ export const speech = consoleCommand(
     Effect.gen(function* () {
       const seen = yield* client.getSpeech()
       if (json) return yield* print(JSON.stringify(seen))
-      if (seen.processes.length === 0) return yield* note("no process serves speech just now")
+      if (seen.processes.length === 0) return yield* note("no process serves speech at the moment")
       yield* printTable(processColumns, seen.processes)
       yield* print("")
       const voices = seen.voices.map((voice) => ({ ...voice, languages: voice.languages.join(", ") }))

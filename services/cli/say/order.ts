@@ -80,7 +80,7 @@ type TextSource =
 
 const sourceOf = Effect.fnUntraced(function* (words: ReadonlyArray<string>, file: string | undefined) {
   const isStdin = words.length === 1 && words[0] === "-"
-  if (file !== undefined && words.length > 0) return yield* misused("either a text or a --file is said, not both")
+  if (file !== undefined && words.length > 0) return yield* misused("give either a text or a --file, not both")
   if (file !== undefined || isStdin) {
     const source: TextSource = file === undefined || file === "-" ? { from: "stdin" } : { from: "file", file }
     return source

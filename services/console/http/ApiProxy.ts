@@ -86,14 +86,14 @@ export class ApiProxy extends Context.Service<
 }
 
 const absent = (name: string) =>
-  `no API ${JSON.stringify(name.slice(0, 32))} stands behind this console: Console.PipelineUrl, ModelsUrl and SpeechUrl name them`
+  `no API ${JSON.stringify(name.slice(0, 32))} is configured behind this console: Console.PipelineUrl, ModelsUrl and SpeechUrl name them`
 
 const unreached = (name: string, error: EgressError) =>
   Effect.andThen(
     Effect.logWarning("an API behind the console does not answer", error).pipe(
       Effect.annotateLogs({ api_behind: name })
     ),
-    Effect.fail(serviceUnavailable(1, `the ${name} API does not answer just now`))
+    Effect.fail(serviceUnavailable(1, `the ${name} API does not answer at the moment`))
   )
 
 // The recordings from which a voice is cloned are the largest bodies that any of these APIs accepts.

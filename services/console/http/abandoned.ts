@@ -113,7 +113,7 @@ export const abandonedRoutes = routesOf(
           Effect.gen(function* () {
             const abandoned = yield* found
             if (!(yield* endpointIds).has(abandoned.due.delivery.endpointId)) {
-              return yield* conflict("its endpoint is gone: make one of that name, or discard the delivery")
+              return yield* conflict("its endpoint was removed: create one of that name, or discard the delivery")
             }
             yield* (yield* AuditLog).write({ action: "abandoned-resend", target: targetOf(abandoned), reason })
             const sent = yield* sendAgain(abandoned)

@@ -152,7 +152,7 @@ const foundFinding = Effect.gen(function* () {
   const { finding: id = "" } = (yield* HttpCall).params
   const opened = yield* refusing(findings)
   const found = isId(id) ? yield* refusing(Stream.runHead(opened.scan(`finding.*.*.${id}`))) : Option.none()
-  if (Option.isNone(found)) return yield* notFound("no such finding, or none any more")
+  if (Option.isNone(found)) return yield* notFound("no such finding, or it has expired")
   return found.value.value
 })
 
@@ -176,7 +176,7 @@ const ordered = Effect.fnUntraced(function* <E, R>(
   )
   const answer = yield* asking.pipe(
     Effect.catchTag("BusUnavailable", () =>
-      Effect.fail(serviceUnavailable(soonSeconds, "no settler answers; look at the finding before you ask again"))
+      Effect.fail(serviceUnavailable(soonSeconds, "no settler answers; check the finding before you retry"))
     ),
     refusing
   )
@@ -184,7 +184,7 @@ const ordered = Effect.fnUntraced(function* <E, R>(
     case "Done":
       return jsonAnswer(findingView(yield* networksOf, answer.finding))
     case "Unknown":
-      return yield* notFound("no such finding, or none any more")
+      return yield* notFound("no such finding, or it has expired")
     case "Refused":
       return yield* conflict(answer.why)
     case "Later":

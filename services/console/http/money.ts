@@ -113,7 +113,7 @@ export const claimRoutes = routesOf(
         const { key = "" } = (yield* HttpCall).params
         const claims = yield* ClaimReader
         const claim = isKey(key) ? yield* refusing(claims.read(key)) : Option.none<SeenClaim>()
-        if (Option.isNone(claim)) return yield* notFound("no such claim, or none any more")
+        if (Option.isNone(claim)) return yield* notFound("no such claim, or it has expired")
         const { record } = claim.value
         const payer = Option.getOrUndefined(yield* refusing(claims.payer(record)))
         const { found, next } = yield* refusing(receiptsOfClaim(claim.value))

@@ -77,7 +77,7 @@ const faultsOf = (fault: OrderFault): Readonly<Record<string, string>> => {
 
 const beyondCaller = (grants: ReadonlyArray<string>) => {
   const { status, code, details, headers } = insufficientScope(grants)
-  const message = `nobody gives more than they have: your token lacks ${grants.join(", ")}`
+  const message = `you cannot grant more than your token has: it lacks ${grants.join(", ")}`
   return new WireError({ status, code, message, ...(details && { details }), ...(headers && { headers }) })
 }
 

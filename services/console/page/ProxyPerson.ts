@@ -102,7 +102,7 @@ export const claimOf = ({ name, proof }: Sent, secret: string): Claim => {
   const [sent, wanted] = [hash("sha256", proof, "buffer"), hash("sha256", secret, "buffer")]
   if (!timingSafeEqual(sent, wanted)) return { _tag: "Refused", why: "the proxy's secret is wrong", isGuess: true }
   if (!personPattern.test(person) || faultOfName(person) !== undefined) {
-    return { _tag: "Refused", why: "the proxy names nobody, or more than one", isGuess: false }
+    return { _tag: "Refused", why: "the proxy names no person, or more than one", isGuess: false }
   }
   return { _tag: "Proven", person }
 }

@@ -261,7 +261,7 @@ class NatsServerMissing extends Schema.TaggedError<NatsServerMissing>()("NatsSer
   looked: Schema.Array(Schema.String)
 }) {
   override get message() {
-    return `nats-server was not found; looked at: ${this.looked.join(", ")}. ./starling up installs it.`
+    return `nats-server was not found in: ${this.looked.join(", ")}. ./starling up installs it.`
   }
 }
 

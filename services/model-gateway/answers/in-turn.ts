@@ -124,7 +124,7 @@ const given = (part: Part, at: number): AnswerEvents => {
 }
 
 const tooMuch: AnswerEvent = { _tag: "Failed", reason: "too much of an answer waits for a call's end" }
-const endless: AnswerEvent = { _tag: "Failed", reason: "a call goes on after its arguments were whole" }
+const endless: AnswerEvent = { _tag: "Failed", reason: "a call continues after its arguments were complete" }
 
 type JsonEnd = ReturnType<typeof jsonEnd>
 

@@ -124,7 +124,7 @@ const ordered = Effect.fn("Refunds.order")(function* (
   order: RefundOrder
 ): Effect.fn.Return<RefundAnswer, BusError> {
   const receipt = Option.getOrUndefined(yield* ledger.at(order.sequence))
-  if (receipt?.claimKey !== order.claimKey) return refusedFor("there is no such receipt any more")
+  if (receipt?.claimKey !== order.claimKey) return refusedFor("the receipt no longer exists")
   if (receipt.outcome !== "settled") return refusedFor("it is no receipt of what was paid")
   const network = networks.get(receipt.network)
   if (network === undefined) {
@@ -169,7 +169,7 @@ const carry = Effect.fn("Refunds.carry")(function* (
   const refund = entry && refundOf(entry.value, key)
   if (entry === undefined || refund?.state !== "ordered") return
   const network = parts.networks.get(entry.value.receipt.network)
-  if (network === undefined) return yield* unavailable("its network has no account that pays refunds any more")
+  if (network === undefined) return yield* unavailable("its network no longer has an account that pays refunds")
   const open: Open = { claimKey, key, network, entry, refund }
   const status = yield* network.exact.look(yield* checked(open), refund.transaction)
   switch (status._tag) {
@@ -202,7 +202,7 @@ const send = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, BusError | ChainUnavailable> {
   const { network, refund, entry } = open
   if (inOneCase(network.entry.Network, network.refunder.address) !== inOneCase(network.entry.Network, refund.from)) {
-    return yield* unavailable(`the key of ${refund.from} is not configured any more`)
+    return yield* unavailable(`the key of ${refund.from} is no longer configured`)
   }
   const { AssetName: name, AssetVersion: version, Asset: asset, Network } = network.entry
   const domain = { name, version, chainId: evmChainIdOf(Network), asset }
@@ -278,7 +278,7 @@ const end = Effect.fnUntraced(function* (
   if (change.state === "failed") return yield* elsewhere
 })
 
-const elsewhere = unavailable("another settler goes on with it")
+const elsewhere = unavailable("another settler continues it")
 
 /**
  * Changes a refund that is as it was read, whatever happened to the payment's other refunds: failing one for which

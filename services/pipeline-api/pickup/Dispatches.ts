@@ -154,7 +154,7 @@ const letProject = Effect.fnUntraced(function* (
   const all = [...preconditions, { entity: "project", id: item.projectId, sequence }]
   const give = (capKeys: ReadonlyArray<UniqueKey>) =>
     unlessCapped(parts, { item, question, preconditions: all, project, capKeys, onDispatched })
-  const uncounted = () => notDispatched("busy", "what the project has in hand is not known just now")
+  const uncounted = () => notDispatched("busy", "the project's number of items in progress is not known at the moment")
   return yield* (
     project !== undefined && hasCap(project)
       ? parts.inFlightCount.whileKnown({ id: item.projectId, sequence }, (key) => give([key]), uncounted)

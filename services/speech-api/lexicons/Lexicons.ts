@@ -66,7 +66,7 @@ export class Lexicons extends Context.Service<
       const follow = Effect.gen(function* () {
         known.follow(true)
         yield* Stream.runForEach(bucket.changes, ({ key }) => Effect.sync(() => known.changed(key)))
-        return yield* Effect.fail("the bucket is not followed any more")
+        return yield* Effect.fail("the bucket is no longer followed")
       }).pipe(Effect.ensuring(Effect.sync(() => known.follow(false))))
       yield* Effect.forkScoped(supervise("lexicons", follow))
 

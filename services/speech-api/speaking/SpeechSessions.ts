@@ -137,7 +137,7 @@ const next = Effect.fnUntraced(function* (shared: Shared, progress: SessionProgr
     // A replaced attempt can still send frames, beyond the sample from which the next attempt continues.
     if (of !== idOf(progress)) continue
     if (frame === undefined) {
-      if (progress.isAbandoned) yield* takeOver(shared, progress, "nothing was heard of it")
+      if (progress.isAbandoned) yield* takeOver(shared, progress, "it sent nothing")
       continue
     }
     const { head, pcm } = frame
@@ -220,7 +220,7 @@ const takeOver = Effect.fnUntraced(function* (shared: Shared, progress: SessionP
   progress.tookOverAt = received
   send(shared, progress, { _tag: "Cancel" })
   shared.takeovers.inc({})
-  yield* Effect.logWarning("a sequencer is lost, another goes on").pipe(Effect.annotateLogs({ why, received }))
+  yield* Effect.logWarning("a sequencer was lost, another one continues").pipe(Effect.annotateLogs({ why, received }))
   const outageUntilMs = shared.nowMs() + outageMsMax
   yield* begin(shared, progress, () => outageUntilMs).pipe(
     Effect.mapError(() => new SpeechFailed({ code: "service_unavailable", message: "the speech broke off" }))

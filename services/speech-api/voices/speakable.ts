@@ -173,7 +173,7 @@ export const announcedEngines = Layer.effectContext(
           opening = openingAmong([...announced.values()])
         })
       )
-      return yield* Effect.fail("the bucket is not followed any more")
+      return yield* Effect.fail("the bucket is no longer followed")
     })
     yield* Effect.forkScoped(supervise("engines of synthesizers", follow))
     return Context.make(SilentEngines, () => silent).pipe(Context.add(OpeningEngines, () => opening))

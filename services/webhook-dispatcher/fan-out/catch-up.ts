@@ -30,7 +30,7 @@ export const catchUpsOf = Effect.fnUntraced(function* (lane: number, isParked: (
     const { firstSequence } = yield* reader.bounds("EVENTS")
     if (from < firstSequence) {
       expired.inc({ endpoint: target.name }, firstSequence - from)
-      yield* Effect.logError("a parked endpoint missed events that are no longer kept").pipe(
+      yield* Effect.logError("a parked endpoint missed events that are no longer stored").pipe(
         Effect.annotateLogs({ endpoint: target.name, events: firstSequence - from })
       )
     }

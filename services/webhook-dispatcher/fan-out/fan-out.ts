@@ -49,7 +49,7 @@ export const FanOut = {
       )
       if (all().length === 0 && past._tag === "None") {
         yield* Effect.forkScoped(Effect.andThen(first, work))
-        return yield* Effect.logInfo("there are no endpoints, events are only kept")
+        return yield* Effect.logInfo("there are no endpoints; events are only stored")
       }
       yield* Effect.forkScoped(work)
       // From here on every event is accounted for; a new endpoint is not meant to get earlier ones.

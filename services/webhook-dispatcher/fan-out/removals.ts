@@ -39,7 +39,7 @@ export const openRemovals = Effect.gen(function* () {
 
   const archiveAll = (leaving: ReadonlyArray<LeavingEndpoint>) =>
     Effect.forEach(leaving, (endpoint) => archive(deps, endpoint), { discard: true }).pipe(
-      Effect.catch((error) => Effect.logWarning("a removed endpoint is put away later", error)),
+      Effect.catch((error) => Effect.logWarning("a removed endpoint's deliveries are archived later", error)),
       Effect.ensuring(Effect.sync(() => (isAtWork = false)))
     )
   return Effect.gen(function* () {

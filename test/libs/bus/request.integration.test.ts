@@ -127,7 +127,7 @@ describe("a question whose answerer tells that it is at work", () => {
           })
           const failure = yield* Effect.flip(requests.ask(asking, { text: "hello?" }))
           assert.strictEqual(failure._tag, "BusUnavailable")
-          assert.include(failure.message, "nobody is there")
+          assert.include(failure.message, "no responders")
           assert.strictEqual(silences, 1)
 
           const again = connection.subscribe("ask.me", {

@@ -380,7 +380,7 @@ describe("a configuration", () => {
         assert.notProperty(Payments, "ExposureMax")
         for (const name of ["Payments.ExposureMax", "Payments.AheadMax", "PAYMENTS_AHEAD_MAX"]) {
           assert.lengthOf(
-            lines.filter((line) => line.includes(`${name} has no effect any more`)),
+            lines.filter((line) => line.includes(`${name} no longer has an effect`)),
             1,
             name
           )

@@ -46,7 +46,7 @@ describe("a wrong command line", () => {
     Effect.gen(function* () {
       const [first, last, ...more] = yield* told(...parameters)
       assert.strictEqual(first?.slice(0, "starling: ".length + fault.length), `starling: ${fault}`)
-      assert.strictEqual(last, `${command} --help tells what there is`)
+      assert.strictEqual(last, `${command} --help lists what there is`)
       assert.deepStrictEqual(more, [])
     })
   )
@@ -57,7 +57,7 @@ describe("a wrong command line", () => {
       assert.deepStrictEqual(lines, [
         "starling: Unknown option '--modle'; did you mean --model?",
         "starling: Unknown option '--chian'; did you mean --chain?",
-        "./starling pay --help tells what there is"
+        "./starling pay --help lists what there is"
       ])
     })
   )

@@ -94,7 +94,7 @@ describe("an abandoned delivery", () => {
           delivery: bare,
           abandonment: {
             ...why,
-            reason: "its body is too large to be kept; no attempt is left",
+            reason: "its body is too large to store; no attempt is left",
             isBodyLeftOut: true
           },
           body: ""

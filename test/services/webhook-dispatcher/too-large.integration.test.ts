@@ -89,8 +89,7 @@ describe("a delivery that is given up", () => {
             [large.deliveryId, named.deliveryId]
           )
           assert.isTrue(kept.every(({ due }) => due.body.length === 0))
-          for (const { reason } of yield* abandonments)
-            assert.include(String(reason), "its body is too large to be kept")
+          for (const { reason } of yield* abandonments) assert.include(String(reason), "its body is too large to store")
           assert.lengthOf(requestsTo(receiver, "/a"), 2)
           // Its event is nowhere, so there is nothing to send again.
           assert.strictEqual(yield* redrive({ events: [], countMax: 10 }), 0)

@@ -37,7 +37,7 @@ export const EndpointView = Schema.Struct({
   created: Schema.NullOr(Act),
   changed: Schema.NullOr(Act),
   paused: Schema.NullOr(Schema.Struct({ at: Timestamp, by: Schema.String, reason: Schema.String })),
-  breakerOpenUntilMs: Schema.NullOr(EpochMs).pipe(describe("It is left alone until then, for it fails.")),
+  breakerOpenUntilMs: Schema.NullOr(EpochMs).pipe(describe("Its circuit stays open until then.")),
   backlog: Count.pipe(describe("Deliveries that are due.")),
   parkedFrom: Schema.NullOr(Count).pipe(
     describe("The first event in EVENTS that waits there for it, for it is paused or its backlog is full.")

@@ -75,7 +75,7 @@ const frame = {
     .pipe(describe(`The ${endpointsShownMax} with the largest backlog.`)),
   breakersOpen: Schema.Array(Schema.String)
     .check(Schema.isMaxLength(endpointsShownMax))
-    .pipe(describe(`What is left alone because it fails; at most ${endpointsShownMax}.`)),
+    .pipe(describe(`Receivers, providers and nodes whose circuit is open; at most ${endpointsShownMax}.`)),
   latencies: Schema.Array(FleetLatency),
   callers: Schema.Array(GatewayCaller).pipe(
     describe("The programs that call the model gateway, since its processes began; the most calls first.")

@@ -89,7 +89,7 @@ export const openRemoteSigner = Effect.fn("openRemoteSigner")(function* (
   }
 })
 
-const circuitOpen = "the remote signer failed too often lately and is left alone for a while"
+const circuitOpen = "the remote signer keeps failing; its circuit is open"
 
 const unavailable = (detail: string) => new ChainUnavailable({ operation: "sign", detail })
 

@@ -22,7 +22,7 @@ describe("a question on the bus", () => {
     })
   )
 
-  it.effect("fails at once when the broker says that nobody is there", () =>
+  it.effect("fails at once when the broker reports no responders", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(ask(answer("", 503)))
       assert.deepInclude(error, { _tag: "BusUnavailable", detail: noResponders })
@@ -43,7 +43,7 @@ describe("the last message on a subject", () => {
   )
 
   it.effect.each([
-    ["nobody answers", answer("", 503), "nobody answers for streams"],
+    ["nobody answers", answer("", 503), "JetStream does not answer"],
     ["the answer has no message", answer('{"message":{"subject":"log.a"}}'), "an answer without a message"]
   ] as const)("is not known where %s", ([, given, detail]) =>
     Effect.gen(function* () {

@@ -139,7 +139,7 @@ describe("the doctor of a fleet", () => {
       "shop is paused by webhook-dispatcher",
       "webhookendpointpaused"
     ],
-    ["an endpoint that fails", endpoint({ breakerOpenUntilMs: nowMs + 1 }), "shop fails", "webhookcircuitopen"],
+    ["an endpoint that fails", endpoint({ breakerOpenUntilMs: nowMs + 1 }), "shop keeps failing", "webhookcircuitopen"],
     ["an endpoint that is behind", endpoint({ parkedFrom: 9 }), "waits for event 9", "webhookparkedlong"],
     [
       "an endpoint that is late",
@@ -218,7 +218,7 @@ describe("the doctor of a fleet", () => {
     ["does not, where the other one has another role", beside({ bus: "ok" }, ["console"]), false]
   ])("says that the work of a role that is not ready %s", (_, facts, goesOn) => {
     const [finding] = diagnoseFleet(facts, nowMs)
-    assert.strictEqual(finding?.why.includes("other processes of its role go on"), goesOn)
+    assert.strictEqual(finding?.why.includes("other processes of its role continue"), goesOn)
   })
 
   it("names the first fault of an endpoint that cannot be used", () => {

@@ -46,7 +46,7 @@ describe("speech on the console", () => {
         const { run } = yield* commandsHere
         const none = yield* run(["speech"])
         assert.deepStrictEqual([none.code, none.out], [0, ""])
-        assert.include(none.error, "no process serves speech just now")
+        assert.include(none.error, "no process serves speech at the moment")
         yield* Layer.build(speaking)
         const processes = Effect.map(call("GET /speech"), ({ body }) => body["processes"] as ReadonlyArray<Json>)
         yield* eventually(processes, { is: ({ length }) => length === 1 })

@@ -72,9 +72,9 @@ describe("parts that grow in turns", () => {
     assert.deepStrictEqual(ordered(said), expected)
   })
 
-  it("make no sense where a call goes on after its arguments were whole", () => {
+  it("make no sense where a call continues after its arguments were complete", () => {
     const found = ordered(["0 call", "0 + {}", "1 text", "0 + {}"])
-    assert.strictEqual(found.at(-1), "failed a call goes on after its arguments were whole")
+    assert.strictEqual(found.at(-1), "failed a call continues after its arguments were complete")
   })
 
   it("are held up to a bound, beyond which the answer fails", () => {

@@ -130,8 +130,13 @@ describe("an order to give money back", () => {
 
   const elsewhere = `0x${"e".repeat(40)}`
   it.effect.each([
-    ["whose receipt is gone", {}, { sequence: 8 }, "there is no such receipt"],
-    ["of another payment than the receipt's", {}, { claimKey: receiptOf("two").claimKey }, "there is no such receipt"],
+    ["whose receipt is gone", {}, { sequence: 8 }, "the receipt no longer exists"],
+    [
+      "of another payment than the receipt's",
+      {},
+      { claimKey: receiptOf("two").claimKey },
+      "the receipt no longer exists"
+    ],
     ["of what was not paid", { outcome: "uncollected", transaction: null }, {}, "it is no receipt of what was paid"],
     ["on a network without such an account", { network: "eip155:1" }, {}, "no account that pays refunds"],
     ["in another token than the network's", { asset: elsewhere }, {}, "it was paid in 0xeee"],

@@ -62,7 +62,7 @@ describe("an endpoint that is removed from the configuration", () => {
       lines.length = 0
       const stays = { Name: "stays", Url: receiver.url("/stays") }
       const goes = { Name: "goes", Url: receiver.url("/goes"), Concurrency: 1, MaxAttempts: 5, TimeoutSeconds: 60 }
-      const isArchival = (line: string) => line.includes("an endpoint that is gone is archived")
+      const isArchival = (line: string) => line.includes("a removed endpoint's deliveries are archived")
 
       // One delivery waits for its retry, the others for their turn.
       receiver.answer("/goes", (nth) => (nth === 1 ? { status: 503, headers: { "Retry-After": "60" } } : "hang"))

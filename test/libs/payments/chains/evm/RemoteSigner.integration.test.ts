@@ -117,7 +117,7 @@ describe("a remote signer", () => {
       signer.fail(() => ({ status: 403 }))
       for (const _ of [1, 2, 3]) yield* Effect.flip(remote.sign(message))
       assert.isTrue(remote.isUnavailable())
-      assert.include(yield* detailOf(remote.sign(message)), "left alone for a while")
+      assert.include(yield* detailOf(remote.sign(message)), "its circuit is open")
       assert.lengthOf(signer.signed, 3)
       signer.fail(undefined)
       const again = Effect.retry(remote.sign(message), { times: 40, schedule: Schedule.spaced("100 millis") })
