@@ -1,6 +1,6 @@
 /** Disturbances of a fleet in containers, each until the earlier state is restored. */
 import { assert } from "@effect/vitest"
-import { until } from "../../dev/fixtures/eventually.ts"
+import { startWithinMs, until } from "../../dev/fixtures/eventually.ts"
 import { bringBack, cutOff, ended, kill, pause, startAgain, unpause } from "./engine.ts"
 import type { Fleet, RunningRole } from "./fleet.ts"
 import type { Server } from "./broker.ts"
@@ -9,10 +9,10 @@ import { pauseMs } from "./worker.ts"
 const answers = async (url: string) =>
   (await fetch(url, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined))?.status === 200
 
-export const untilReady = (role: RunningRole) => until(() => answers(`${role.ops}/readyz`))
+export const untilReady = (role: RunningRole) => until(() => answers(`${role.ops}/readyz`), { withinMs: startWithinMs })
 
 /** A server has caught up with the messages it missed. */
-const untilHealthy = ({ monitor }: Server) => until(() => answers(`${monitor}/healthz`))
+const untilHealthy = ({ monitor }: Server) => until(() => answers(`${monitor}/healthz`), { withinMs: startWithinMs })
 
 export const untilAllReady = async ({ broker, roles }: Fleet) =>
   void (await Promise.all([...broker.servers.map(untilHealthy), ...roles.map(untilReady)]))

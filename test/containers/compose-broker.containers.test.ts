@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { parse } from "yaml"
-import { until } from "../../dev/fixtures/eventually.ts"
+import { startWithinMs, until } from "../../dev/fixtures/eventually.ts"
 import { imagesAreMade } from "./images.ts"
 
 interface Service {
@@ -94,12 +94,12 @@ describe("the broker of compose.yaml", () => {
   it("has a role as its own user, which sees no other user's password", async () => {
     const id = await standing("sweeper")
     const ready = "fetch('http://127.0.0.1:9400/readyz').then((a) => process.exit(a.ok ? 0 : 1), () => process.exit(1))"
-    await until(() =>
+    const isReady = () =>
       docker("exec", id, "node", "-e", ready).then(
         () => true,
         () => false
       )
-    )
+    await until(isReady, { withinMs: startWithinMs })
 
     assert.strictEqual(await docker("exec", id, "ls", "/run/bus"), "sweeper")
     assert.notMatch((await run("docker", ["logs", id])).stderr, /forbids|Violation/u)

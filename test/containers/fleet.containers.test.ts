@@ -1,7 +1,7 @@
 import { jetstream } from "@nats-io/jetstream"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "@effect/vitest"
 import { exampleEnvelope, type RoleName } from "#base"
-import { until } from "../../dev/fixtures/eventually.ts"
+import { startWithinMs, until } from "../../dev/fixtures/eventually.ts"
 import { type Books, openBooks } from "./books.ts"
 import { boundedBy, tell, underLoad } from "./chaos.ts"
 import {
@@ -69,7 +69,7 @@ describe("the three jobs, every role in its container", () => {
   })
 
   it("a role's health is what its image says", async () => {
-    await until(() => healthOf(fleet.of(askedForHealth).id), { is: "healthy" })
+    await until(() => healthOf(fleet.of(askedForHealth).id), { is: "healthy", withinMs: startWithinMs })
   })
 
   it("all three run at once, and the books balance", async () => {

@@ -1,6 +1,6 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type Home, newHome, type RunningFleet, starling, startFleet } from "../../dev/fixtures/starling.ts"
-import { until } from "../../dev/fixtures/eventually.ts"
+import { startWithinMs, until } from "../../dev/fixtures/eventually.ts"
 import { startCommand } from "../support/command.ts"
 
 let home: Home
@@ -57,7 +57,7 @@ describe("the page of a fleet on one machine", () => {
     const up = startCommand(["up"], other.environment)
     try {
       const banner = /^Starling is up: (http:\S+)\/#code=([\w-]{22})$/mu
-      await until(() => banner.test(up.said()))
+      await until(() => banner.test(up.said()), { withinMs: startWithinMs })
       const [, origin = "", code = ""] = banner.exec(up.said()) ?? []
       const signedIn = await fetch(`${origin}/session`, {
         method: "POST",

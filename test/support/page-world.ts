@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import type { Browser } from "playwright-core"
 import { newHome, type RunningFleet, startFleet } from "../../dev/fixtures/starling.ts"
-import { until } from "../../dev/fixtures/eventually.ts"
+import { startWithinMs, until } from "../../dev/fixtures/eventually.ts"
 import { openBrowser } from "./page.ts"
 import { makeRepositories } from "./pipeline-repository.ts"
 import { startRunner } from "./pipeline-runner.ts"
@@ -85,6 +85,8 @@ const askQuestion = async ({ ready }: RunningFleet, { title, question, repositor
   await call("PUT", "/projects/garden", { displayName: "Garden", repositoryUrl })
   const wish = { title, projectId: "garden", agent: "coder", instructions: `!ask ${question}` }
   const { id } = await call("POST", "/workitems", wish)
-  await until(async () => (await call("GET", `/workitems/${id}`)).openQuestions?.length === 1)
+  await until(async () => (await call("GET", `/workitems/${id}`)).openQuestions?.length === 1, {
+    withinMs: startWithinMs
+  })
   return id
 }

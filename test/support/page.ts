@@ -193,11 +193,13 @@ export const speakToItsEnd = async (page: Page, press: () => Promise<void>) => {
   const phase = () => sounding.getAttribute("data-phase")
   const spoken = async () => {
     await press()
-    await until(async () => ["spoken", "failed"].includes((await phase()) ?? ""))
+    await until(async () => ["spoken", "failed"].includes((await phase()) ?? ""), { withinMs: shownWithinMs })
     if ((await phase()) === "spoken") return true
     const refusal = (await sounding.getByRole("alert").textContent()) ?? ""
     assert.match(refusal, /^(?:speech is not available at the moment|too many requests)/iu)
     return false
   }
-  await until(spoken).catch(async (error: unknown) => assert.fail(`${String(error)}: ${await sounding.textContent()}`))
+  await until(spoken, { withinMs: shownWithinMs }).catch(async (error: unknown) =>
+    assert.fail(`${String(error)}: ${await sounding.textContent()}`)
+  )
 }

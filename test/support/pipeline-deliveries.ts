@@ -30,6 +30,9 @@ export interface Deliveries {
   readonly faults: () => Promise<ReadonlyArray<string>>
 }
 
+// Phases of agents lie between, some with retries, and kills in some tests.
+const agentsWithinMs = 120_000
+
 const header = ({ headers }: ReceivedRequest, name: string) => String(headers[name] ?? "")
 
 export const readEnvelope = (request: ReceivedRequest): ReceivedEnvelope => ({
@@ -51,7 +54,7 @@ export const watchDeliveries = ({ requests }: TestReceiver, path: string): Deliv
   }
   const all = () => [...catchUp().values()].toSorted((left, right) => left.sequence - right.sequence)
   const of = (workItemId: string) => all().filter(({ workItem }) => workItem?.id === workItemId)
-  const heard: Deliveries["heard"] = async (event, is = () => true, withinMs) => {
+  const heard: Deliveries["heard"] = async (event, is = () => true, withinMs = agentsWithinMs) => {
     const find = () => [...catchUp().values()].find((envelope) => envelope.event === event && is(envelope))
     await until(find, { withinMs }).catch((error: unknown) => {
       const lately = all()

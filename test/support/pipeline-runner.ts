@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { until } from "../../dev/fixtures/eventually.ts"
+import { startWithinMs, until } from "../../dev/fixtures/eventually.ts"
 import { storesFolder } from "../../dev/fixtures/stores.ts"
 
 const root = join(import.meta.dirname, "../..")
@@ -62,7 +62,7 @@ export const startRunner = async (options: TestRunnerOptions): Promise<TestRunne
     )
   }
   start()
-  await until(() => log.includes("the runner takes work")).catch(() => {
+  await until(() => log.includes("the runner takes work"), { withinMs: startWithinMs }).catch(() => {
     child.kill("SIGKILL")
     throw new Error(`the runner did not start:\n${log}`)
   })

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { stringify } from "yaml"
-import { until } from "../../dev/fixtures/eventually.ts"
+import { startWithinMs, until } from "../../dev/fixtures/eventually.ts"
 import { freePort } from "../../dev/fixtures/free-port.ts"
 
 export interface RunningPrometheus {
@@ -35,10 +35,13 @@ export const startPrometheus = async (
   let log = ""
   child.stderr.on("data", (data: Buffer) => (log += data.toString()))
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()))
-  await until(async () => {
-    if (child.exitCode !== null) throw new Error(`prometheus ended:\n${log}`)
-    return (await fetch(`http://${address}/-/ready`).catch(() => undefined))?.ok === true
-  })
+  await until(
+    async () => {
+      if (child.exitCode !== null) throw new Error(`prometheus ended:\n${log}`)
+      return (await fetch(`http://${address}/-/ready`).catch(() => undefined))?.ok === true
+    },
+    { withinMs: startWithinMs }
+  )
   return {
     ask: async <A>(path: string, parameters: Readonly<Record<string, string>> = {}) => {
       const answer = await fetch(`http://${address}/api/v1/${path}?${new URLSearchParams(parameters).toString()}`)

@@ -79,7 +79,10 @@ export const sequencesTo = (receiver: TestReceiver, path: string) =>
 export const eventsTo = (receiver: TestReceiver, path: string) =>
   requestsTo(receiver, path).map(({ headers }) => String(headers["x-service-event"]))
 
-export const arrived = (receiver: TestReceiver, path: string, count: number, withinMs?: number) =>
+// Retries, pauses of a breaker and leases of the dead lie between.
+const arrivesWithinMs = 60_000
+
+export const arrived = (receiver: TestReceiver, path: string, count: number, withinMs = arrivesWithinMs) =>
   eventually(() => requestsTo(receiver, path).length, { is: (length) => length >= count, withinMs })
 
 /** Everything a stream holds. */
