@@ -77,13 +77,15 @@ const gateway = Effect.gen(function* () {
   return { one, two, calls }
 })
 
-/** A gateway that has just seen the channel, of a broker that can be away for writes. */
-const awayGateway = Effect.gen(function* () {
+/** A gateway that has just seen the channel, of a broker that can be away for writes, or only for its answers. */
+const awayGateway = Effect.fnUntraced(function* (isStored = false) {
   const record = recorder()
   let isAway = false
   const gone = new BusUnavailable({ operation: "update", detail: "no answer in time" })
-  const call: Recorder["call"] = (what, work) =>
-    isAway && what.startsWith("update") ? Effect.fail(gone) : record.call(what, work)
+  const call: Recorder["call"] = (what, work) => {
+    if (isAway && isStored) return Effect.andThen(record.call(what, work), Effect.fail(gone))
+    return isAway && what.startsWith("update") ? Effect.fail(gone) : record.call(what, work)
+  }
   const [one] = yield* gatewaysOn({ ...record, call }, 1)
   if (one === undefined) return assert.fail()
   yield* one.run(name, mirror())
@@ -108,7 +110,7 @@ describe("a channel's record", () => {
 
   it.effect("is read anew after a write of unknown end", () =>
     Effect.gen(function* () {
-      const { one, away, record } = yield* awayGateway
+      const { one, away, record } = yield* awayGateway()
       yield* one.run(name, begin(1_000))
       away(true)
       assert.strictEqual((yield* Effect.flip(one.run(name, charge(700))))._tag, "BusUnavailable")
@@ -165,6 +167,19 @@ describe("a call that begins before its work is stored", () => {
       assert.deepStrictEqual([begun.work?.ticket, calls()], ["t2", ["update"]])
       yield* one.run(name, release("t2"))
       assert.deepStrictEqual(calls(), ["update"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("is released by a write where an earlier one may have stored it", () =>
+    Effect.gen(function* () {
+      const { one, away } = yield* awayGateway(true)
+      yield* one.beginOptimistically(name, begin(1_000))
+      away(true)
+      assert.strictEqual((yield* Effect.flip(one.run(name, serve())))._tag, "BusUnavailable")
+      away(false)
+      assert.strictEqual((yield* one.run(name, mirror({ balance: "9000", block: 2 }))).work?.ticket, "t1")
+      yield* one.run(name, release())
+      assert.isNull(Option.getOrThrow(yield* one.read(name)).work)
     }).pipe(Effect.scoped)
   )
 
@@ -225,7 +240,7 @@ describe("a call that begins before its work is stored", () => {
 
   it.effect("is charged later, when the broker is back", () =>
     Effect.gen(function* () {
-      const { one, away } = yield* awayGateway
+      const { one, away } = yield* awayGateway()
       yield* one.beginOptimistically(name, begin(1_000))
       away(true)
       assert.strictEqual((yield* Effect.flip(one.run(name, charge(700))))._tag, "BusUnavailable")

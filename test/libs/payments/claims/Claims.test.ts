@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { payerKeyOf } from "#payments/contract"
 import { type Claim, ClaimMove, Claims } from "#payments"
 import { Metrics } from "#runtime"
 import { firstSeen, recentKeys } from "../../../../libs/payments/claims/Claims.ts"
 import { checkedPayment, testCall, testRequirements } from "../../../support/payments.ts"
-import { recorder } from "../../../support/recorder.ts"
+import { failingAtEach, isAfter, recorder, told } from "../../../support/recorder.ts"
 import { claimsInMemory } from "./claims-in-memory.ts"
 import { optionsFor } from "./claims-on-bus.ts"
 
@@ -78,6 +79,24 @@ describe("a payer of a claim that ended unpaid", () => {
       assert.deepInclude(payerOf(), { denied: null, credit: { earned: 0, owed: { microUsd: 0, atMs: 0 } } })
     }).pipe(Effect.provide(layer))
   })
+
+  it.effect("is denied before its claim ends, whichever call to the broker fails", () =>
+    Effect.gen(function* () {
+      const { claimKey, network, payer } = checkedPayment("one")
+      const runs = yield* failingAtEach((record) => {
+        let isRecording = false
+        const { layer } = claimsInMemory({ call: (name, work) => (isRecording ? record.call(name, work) : work) })
+        return Effect.gen(function* () {
+          const claim = yield* settling
+          isRecording = true
+          yield* Effect.exit((yield* Claims).move(claim, ClaimMove.Uncollected({ reason: "expired" })))
+        }).pipe(Effect.provide(layer))
+      })
+      for (const run of runs)
+        assert.isTrue(isAfter(run, `update ${claimKey}`, `update ${payerKeyOf(network, payer)}`), told(run))
+      assert.isAtLeast(runs.length, 5)
+    })
+  )
 
   it.effect("is not denied where another settler has found the payment made", () => {
     const { layer, payerOf } = claimsInMemory()

@@ -184,6 +184,27 @@ describe("a payment for a call", () => {
     }).pipe(Effect.provide(claimsInMemory().layer))
   })
 
+  it.live("is not taken for money that others have settled since its payer's balance was read", () => {
+    const { layer } = claimsInMemory()
+    return Effect.gen(function* () {
+      const claims = yield* Claims
+      const pay = Effect.fnUntraced(function* (name: string) {
+        const claim = yield* claims.claim(checkedPayment(name), testCall(), { isSettledFirst: true })
+        yield* claims.move(yield* claims.move(claim, ClaimMove.Settle()), ClaimMove.Settled({ transaction: name }))
+      })
+      yield* pay("one")
+      let calls = 1n
+      // The wallet's last money is spent by another call between the first look and the write of this one's place.
+      const readFunds: ReadFunds = (keys) =>
+        Effect.tap(moneyFor(calls)(keys), () => {
+          if (calls === 0n) return Effect.void
+          calls = 0n
+          return Effect.orDie(pay("two"))
+        })
+      assert.strictEqual(why(yield* Effect.exit(claimOf("three", "alice", { readFunds }))), "unfunded")
+    }).pipe(Effect.provide(layer))
+  })
+
   it.effect("fails with the write of its claim, which is looked at once more and not begun anew", () => {
     let writes = 0
     const away = new BusUnavailable({ operation: "create", detail: "no answer in time" })
