@@ -23,10 +23,12 @@ interface Given {
   readonly retiring?: ReadonlyArray<string>
   /** How many gaps each healing fills, one after the other. */
   readonly heals?: ReadonlyArray<number | "fails">
+  /** What happens during each healing. */
+  readonly meanwhile?: () => Effect.Effect<void>
 }
 
 /** A pool of keys whose leases the test gives and takes away. */
-const world = ({ keys, heldMax = 8, named = [], retiring = [], heals = [] }: Given) => {
+const world = ({ keys, heldMax = 8, named = [], retiring = [], heals = [], meanwhile }: Given) => {
   const leases = new Map(keys.map(({ address }) => [address, latchesOf()]))
   const asked: Array<string> = []
   const ends: Array<string> = []
@@ -38,7 +40,8 @@ const world = ({ keys, heldMax = 8, named = [], retiring = [], heals = [] }: Giv
     heal: Effect.suspend(() => {
       const count = heals[healed] ?? 0
       healed += 1
-      return count === "fails" ? Effect.fail(noChain) : Effect.succeed(count)
+      const done = count === "fails" ? Effect.fail(noChain) : Effect.succeed(count)
+      return meanwhile === undefined ? done : Effect.andThen(meanwhile(), done)
     })
   })
   const network = {
@@ -178,6 +181,23 @@ describe("gaps between a key's nonces", () => {
       }
     }).pipe(Effect.provide(services))
   })
+})
+
+it.effect("a gap that a lease leaves while others are filled is looked for at the next turn", () => {
+  let meanwhile: Effect.Effect<void> = Effect.void
+  const { open, services, give, healed } = world({ keys: [keyOf("k1")], meanwhile: () => meanwhile })
+  return Effect.gen(function* () {
+    const pool = yield* open
+    yield* TestClock.adjust(0)
+    yield* give("k1")
+    const lease = yield* takes(pool)
+    meanwhile = Effect.andThen(
+      Effect.sync(() => void (meanwhile = Effect.void)),
+      lease.end("unsent")
+    )
+    yield* TestClock.adjust("10 seconds")
+    assert.strictEqual(healed(), 2)
+  }).pipe(Effect.provide(services))
 })
 
 describe("the keys of a chain that counts no transactions", () => {

@@ -57,6 +57,8 @@ const world = () => {
     /** Those that a reading finds; each is read once. */
     transfers: [] as ReadonlyArray<ChainTransfer>,
     isAway: false,
+    /** What happens while the transfers are read. */
+    meanwhile: () => undefined as void,
     settling: { _tag: "Undecided", detail: "no block yet" } as unknown as Settling
   }
   const settled: Array<string> = []
@@ -65,6 +67,7 @@ const world = () => {
       Stream.suspend((): Stream.Stream<ChainTransfer, ChainUnavailable> => {
         const all = now.transfers
         now.transfers = []
+        now.meanwhile()
         return now.isAway ? Stream.fail(away) : Stream.fromIterable(all)
       }),
     feeBalance: (address: string) => (address === "0xk1" ? Effect.succeed(5n) : Effect.fail(away))
@@ -137,6 +140,19 @@ describe("a finding of the reconciliation", () => {
         ["resolved"]
       )
       assert.deepStrictEqual(yield* found, ["TransferWithoutReceipt 1"])
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("is not made of a transfer whose receipt is written while the transfers are read", () => {
+    const { layer, now, put, findings } = world()
+    now.transfers = [gift]
+    now.meanwhile = () => {
+      now.meanwhile = () => undefined
+      put(receiptOf("a gift"))
+    }
+    return Effect.gen(function* () {
+      yield* nextReading
+      assert.deepStrictEqual(findings(), [])
     }).pipe(Effect.provide(layer))
   })
 

@@ -245,6 +245,35 @@ describe("a refund that is ordered", () => {
     )
   }
 
+  it.effect("that another settler signs meanwhile is neither sent nor given up by this one", () =>
+    Effect.gen(function* () {
+      const raw = new Uint8Array(0)
+      for (const step of ["prepare", "recheck"] as const) {
+        let theirs: Effect.Effect<void> = Effect.void
+        const record = recorder()
+        const scheme: Partial<PaymentScheme> =
+          step === "prepare"
+            ? { prepare: () => Effect.as(theirs, { transaction: "0xours", raw }) }
+            : { recheck: () => Effect.andThen(theirs, Effect.fail(unfunded)) }
+        const { layer, ends, stored } = world(record, { scheme })
+        const exit = yield* Effect.gen(function* () {
+          const { order: place, carry, bucket } = yield* Refunds
+          yield* place(order)
+          theirs = Effect.gen(function* () {
+            const { value, revision } = Option.getOrThrow(yield* bucket.get(name.claimKey))
+            const refunds = value.refunds.map((refund) => ({ ...refund, transaction: "0xtheirs" }))
+            yield* bucket.update(name.claimKey, { ...value, refunds }, revision)
+          }).pipe(Effect.orDie)
+          return yield* Effect.exit(carry(name))
+        }).pipe(Effect.provide(layer))
+        assert.strictEqual(exit._tag, "Failure", step)
+        assert.deepInclude(stored(), { state: "ordered", transaction: "0xtheirs" }, step)
+        assert.notInclude(record.calls, "broadcast", step)
+        assert.deepStrictEqual(ends, step === "prepare" ? ["unsent"] : [], step)
+      }
+    })
+  )
+
   it.effect("that has ended is left as it is", () =>
     Effect.gen(function* () {
       const record = recorder()
