@@ -62,6 +62,8 @@ describe("an address in a conversation", () => {
     "view-source:https://a.example/1",
     "javascript:fetch('https://a.example')",
     "https://name:word@a.example/1.png",
+    "https://name@a.example/1.png",
+    "https://:word@a.example/1.png",
     "https://",
     "https://a.example:99999/",
     `https://a.example/${"x".repeat(9_000)}`,

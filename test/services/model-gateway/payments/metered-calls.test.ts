@@ -89,10 +89,10 @@ const opened = Effect.fnUntraced(function* (
         Layer.succeed(CallNames, {} as never),
         Layer.succeed(Requests, {} as never),
         Layer.succeed(Mailbox, { instance: "gateway" } as never),
-        Configuration.layerOf({ Payments: { Networks: [testNetwork] } }),
-        Metrics.layerTest
+        Configuration.layerOf({ Payments: { Networks: [testNetwork] } })
       )
-    )
+    ),
+    Layer.provideMerge(Metrics.layerTest)
   )
   const services = yield* Layer.build(layer)
   const payable = { ...call, kind } as unknown as PayableCall
@@ -100,7 +100,10 @@ const opened = Effect.fnUntraced(function* (
   const verified = claimedPayment({ call: payable, quote, identifier: null, requirements }, claim)
   const method = { ...Context.get(services, ClaimPayments), take: () => Effect.succeed(verified) }
   const paid = yield* Context.get(services, PaidCalls).pay(method, undefined)
-  return { paid, seen }
+  const chargedUsd = Effect.map(Context.get(services, Metrics).text, (text) =>
+    Number(/^gateway_charged_usd_total\{.*\} (\S+)$/mu.exec(text)?.[1])
+  )
+  return { paid, seen, chargedUsd }
 })
 
 const used = (changes: Partial<Used>): Used => ({ ...noUsage, ...changes })
@@ -195,13 +198,14 @@ describe("a call whose charge follows its use", () => {
   it.effect("has one charge when its payment ends before the stream does, which then may not go on", () =>
     Effect.scoped(
       Effect.gen(function* () {
-        const { paid, seen } = yield* opened("stream")
+        const { paid, seen, chargedUsd } = yield* opened("stream")
         yield* paid.serve
         paid.measure(used({ inputTokens: 1_000, answerBytes: 4_000 }))
         yield* (paid as unknown as { readonly force: Effect.Effect<void> }).force
         assert.isFalse(paid.measure(used({ inputTokens: 1_000, answerBytes: 8_000 })))
         yield* paid.settle(ended(used({ inputTokens: 1_000, answerBytes: 8_000 })))
         assert.deepStrictEqual(seen.requested, ["4000"])
+        assert.strictEqual(yield* chargedUsd, 0.004)
       })
     )
   )
