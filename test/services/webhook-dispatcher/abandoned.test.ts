@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer } from "effect"
-import { BusRefused, Publisher, type SourceMessage } from "#bus"
+import { BusRefused, Publisher, type SourceMessage, StreamReader } from "#bus"
 import type { Abandonment, Delivery } from "#webhooks/contract"
 import { subjects } from "#base"
 import { type DueDelivery, dueDeliveryCodec } from "#webhooks"
@@ -56,13 +56,13 @@ const world = (record: Recorder, bytesMax = 1_000) => {
       })
     )
   )
-  const layer = AbandonedDeliveries.layer.pipe(
-    Layer.provide(publisher),
-    Layer.provide(stream.layer),
+  const onReader = AbandonedDeliveries.layer.pipe(
+    Layer.provide(publisher.pipe(Layer.provide(stream.layer))),
     Layer.provide(Layer.succeed(DeliveryLanes, { all: [0, 1] } as never))
   )
+  const layer = Layer.provide(onReader, stream.layer)
   const abandoned = () => stream.messages.filter(({ subject }) => subject === abandonedSubject).map(readable)
-  return { ...stream, layer, abandoned }
+  return { ...stream, layer, onReader, stream: stream.layer, abandoned }
 }
 
 const putInLane = ({ store }: Pick<ReturnType<typeof world>, "store">, lane: number, number: number, isDue = true) => {
@@ -131,6 +131,37 @@ describe("the deliveries of an endpoint that is gone", () => {
       assert.lengthOf(there.abandoned(), 4, "one that cannot be read is removed")
       assert.strictEqual(yield* endpoint({ ...gone, below: [end, end] }), 0)
     }).pipe(Effect.provide(there.layer))
+  })
+
+  it.effect("are found also where a retry comes due while they are looked for", () => {
+    let looks = 0
+    const there = world(recorder())
+    putInLane(there, 0, 1, false)
+    const comesDue = () => {
+      const ofLane = subjects.deliveries(0)
+      const at = there.messages.findIndex(({ subject }) => subject === ofLane.wait(id, deliveryOf(1).deliveryId))
+      if (at === -1) return
+      there.messages.splice(at, 1)
+      putInLane(there, 0, 1)
+    }
+    const reader = (well: StreamReader["Service"]) =>
+      StreamReader.of({
+        ...well,
+        countBySubject: (...asked) => {
+          looks += 1
+          if (looks === 2) comesDue()
+          return well.countBySubject(...asked)
+        }
+      })
+    return Effect.gen(function* () {
+      const well = yield* StreamReader
+      const { endpoint } = yield* Effect.provide(
+        AbandonedDeliveries,
+        Layer.provide(there.onReader, Layer.succeed(StreamReader, reader(well)))
+      )
+      assert.strictEqual(yield* endpoint({ ...gone, below: [1_000, 1_000] }), 1)
+      assert.lengthOf(there.abandoned(), 1)
+    }).pipe(Effect.provide(there.stream))
   })
 
   it.effect("of a lane without a bound are left", () => {

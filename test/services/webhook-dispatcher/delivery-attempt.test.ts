@@ -63,7 +63,11 @@ const attemptsOn = (record: Recorder, publisher: Publisher["Service"] = recorded
       Effect.tap(({ _tag }) => record.note(_tag)),
       Effect.provide(Layer.provide(DeliveryAttempts.layer, stubs))
     )
-  return { conclude, logged }
+  const postpone = (untilMs: number) =>
+    Effect.flatMap(DeliveryAttempts, (attempts) => attempts.postpone(due, "deliveries.due.3", untilMs)).pipe(
+      Effect.provide(Layer.provide(DeliveryAttempts.layer, stubs))
+    )
+  return { conclude, postpone, logged }
 }
 
 /** Concludes, with time for a write that is tried again. */
@@ -144,3 +148,20 @@ describe("a delivery that was not made", () => {
     })
   )
 })
+
+it.effect("a delivery that is put off twice is stored twice: the broker drops what comes under one id", () =>
+  Effect.gen(function* () {
+    const ids = new Set<string | undefined>()
+    const well = recordedPublisher(recorder())
+    const publisher = Publisher.of({
+      ...well,
+      publishRaw: (subject, data, options) => {
+        ids.add(options?.messageId)
+        return well.publishRaw(subject, data, options)
+      }
+    })
+    const { postpone } = attemptsOn(recorder(), publisher)
+    for (const untilMs of [1_000, 2_000]) assert.deepStrictEqual(yield* postpone(untilMs), ack)
+    assert.strictEqual(ids.size, 2)
+  })
+)

@@ -171,7 +171,8 @@ describe("an endpoint that is disabled or removed", () => {
   })
 
   it("keeps neither settings nor secrets once it is removed", () => {
-    const before = made({ Headers: { Authorization: "Bearer of-a-key" } }, { secret: first })
+    const standardWebhooksSecret = `whsec_${Buffer.from("s".repeat(24)).toString("base64")}`
+    const before = made({ Headers: { Authorization: "Bearer of-a-key" } }, { secret: first, standardWebhooksSecret })
     const gone = done(decideRemoval(before, { revision: undefined, act: later })).record
     assert.deepInclude(gone, { settings: {}, headers: null, secrets: [], standardWebhooksSecrets: [], removed: later })
     assert.isTrue(done(decideRemoval(gone, { revision: 1, act })).same)
