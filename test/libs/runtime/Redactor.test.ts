@@ -35,6 +35,14 @@ describe("an unreadable message body, redacted", () => {
     assert.strictEqual(redacted(`${text}\nand more`), "it was [starling-token]\nand more")
   })
 
+  it("shows no rest of a secret that contains another, in whatever order they are known", () => {
+    for (const secrets of [
+      ["hunter", "hunter-of-the-north"],
+      ["hunter-of-the-north", "hunter"]
+    ])
+      assert.strictEqual(makeRedact([], secrets)("a hunter-of-the-north, a hunter"), "a [secret], a [secret]")
+  })
+
   it("shows no beginning of a secret that lies across the end of what is kept", () => {
     for (const before of [90, 99, 100]) {
       const { bytes, isCut } = redactBody(encode(`${" ".repeat(before)}${token}${" ".repeat(8_192)}`), redact, 100)

@@ -144,6 +144,21 @@ describe("callers", () => {
     }).pipe(Effect.provide(layer))
   })
 
+  it.effect("with a token that was revoked are refused like those with any wrong one", () => {
+    const known = new Map([["good", record()]])
+    const { layer } = store(known)
+    return Effect.gen(function* () {
+      assert.strictEqual(yield* whoWith("Bearer good"), "w1")
+      known.delete("good")
+      const answers: Array<string | number> = []
+      for (let tries = 0; tries < 5; tries += 1) {
+        yield* TestClock.adjust("5 seconds")
+        answers.push(yield* whoWith("Bearer good"))
+      }
+      assert.deepStrictEqual(answers, [401, 401, 401, 401, 429])
+    }).pipe(Effect.provide(layer))
+  })
+
   it.effect("in a burst with one new right token are all admitted", () => {
     const { layer, state } = store(new Map([["good", record()]]))
     return Effect.gen(function* () {

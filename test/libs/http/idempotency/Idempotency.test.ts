@@ -2,7 +2,18 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer } from "effect"
 import { type Answer, Idempotency, jsonAnswer, serviceUnavailable, type WireError } from "#http"
 import { Metrics } from "#runtime"
-import { failingAtEach, isAfter, recordedKv, type Recorder, type Run, told } from "../../../support/recorder.ts"
+import { claimKey, idempotencyRecords, settleClaim } from "../../../../libs/http/idempotency/Idempotency.ts"
+import { type IdempotencyRecord, storedAnswer } from "../../../../libs/http/idempotency/record.ts"
+import {
+  failingAtEach,
+  isAfter,
+  recordedBucket,
+  recordedKv,
+  recorder,
+  type Recorder,
+  type Run,
+  told
+} from "../../../support/recorder.ts"
 import { request } from "../replicas.ts"
 
 const made: Effect.Effect<Answer, WireError> = Effect.succeed(jsonAnswer({}, { status: 201 }))
@@ -56,3 +67,25 @@ describe("a request with an idempotency key, whichever call to the broker fails,
     })
   )
 })
+
+it.effect("a claim that another request has taken since leaves what that one has written", () =>
+  Effect.gen(function* () {
+    const answer = storedAnswer(jsonAnswer({}, { status: 201 })) ?? assert.fail("it cannot be kept")
+    for (const isEnded of [false, true]) {
+      const bucket = recordedBucket<IdempotencyRecord>(recorder())
+      const keys = idempotencyRecords(bucket, 1_000)
+      const claimed = Effect.fnUntraced(function* (holder: string) {
+        const taken = yield* claimKey(keys, { key: "k", holder, fingerprint: "f" })
+        return taken._tag === "Claimed" ? taken.claim : assert.fail(taken._tag)
+      })
+      const first = yield* claimed("first")
+      // Its time to live is over.
+      yield* bucket.erase("k", first.revision)
+      const second = yield* claimed("second")
+      if (isEnded) yield* settleClaim(keys, second, answer)
+      const standing = yield* bucket.get("k")
+      assert.strictEqual((yield* Effect.flip(settleClaim(keys, first, answer)))._tag, "ClaimLost")
+      assert.deepStrictEqual(yield* bucket.get("k"), standing)
+    }
+  })
+)

@@ -129,7 +129,7 @@ describe("the store of finished speech", () => {
     ([answers]) => {
       const store = makeSpeechStore(limits)
       const open = answers.map(([workspace, bytes], index) => {
-        const recorder = store.record(keyOf(String(index % 20), workspace))
+        const recorder = store.record(keyOf(`${workspace} ${index % 3}`, workspace))
         recorder.audio(new Uint8Array(bytes))
         assert.isAtMost(store.recordingBytes(), limits.bytesMax)
         return recorder
