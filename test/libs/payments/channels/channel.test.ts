@@ -302,7 +302,9 @@ describe("a refund that is signed", () => {
     const channel = after(signRefund(9_500))
     const next = begin(1_000)
     assert.strictEqual(channel.tries(next).refused, channelReason.exceedsBalance)
-    channel.tries(mirror({ balance: "3000", refundNonce: "1", block: 2 }))
+    channel.tries(mirror({ balance: "10001", block: 2 }))
+    assert.strictEqual(channel.tries(next).refused, channelReason.exceedsBalance)
+    channel.tries(mirror({ balance: "3000", refundNonce: "1", block: 3 }))
     assert.isNull(channel.tries(next).refused)
   })
 
