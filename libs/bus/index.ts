@@ -5,17 +5,8 @@
 export { type BrokerTls, brokerTls, inboxPrefix } from "./connection/dial.ts"
 export { Nats } from "./connection/connection.ts"
 export { type Stored } from "./connection/stream-calls.ts"
-export {
-  ack,
-  type AckDecision,
-  consume,
-  type Consumption,
-  drainAll,
-  nak,
-  type Received,
-  type Refused,
-  Rejections
-} from "./consume.ts"
+export { ack, type AckDecision, consume, type Consumption, drainAll, nak, type Received } from "./consume.ts"
+export { type Refused, Rejections } from "./rejections.ts"
 export { consumerConfig, type ConsumerDeclaration, type ConsumerFigures, Consumers } from "./consumers.ts"
 export * from "./errors.ts"
 export { Kv, type KvBucket, type KvChange, type KvEntry } from "./kv/bucket.ts"

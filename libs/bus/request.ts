@@ -12,7 +12,7 @@ import { type BusError, BusRefused, BusUnavailable } from "./errors.ts"
 import { header, headerReader, type MessageCodec, toHeaders } from "./message.ts"
 import { Nats } from "./connection/connection.ts"
 import { type Answerer, LocalTransport, Mailbox } from "./mailbox.ts"
-import { Rejections } from "./consume.ts"
+import { Rejections } from "./rejections.ts"
 
 export const questionsTurnedAway = defineCounter({
   name: "bus_questions_turned_away_total",

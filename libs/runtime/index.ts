@@ -1,18 +1,14 @@
 /** The runtime: what every role needs to run, to be monitored and to stop. */
 export { acquireLightly } from "./acquire-lightly.ts"
+export { afterDeath, type Child, type Deaths, noDeaths, startChild } from "./child-process.ts"
+export { freePort } from "./free-port.ts"
 export {
-  afterDeath,
-  type Child,
   type ContainedLimits,
   type ContainedRun,
-  type Deaths,
-  freePort,
-  noDeaths,
   ProgramMissing,
   runContained,
-  runContainedFile,
-  startChild
-} from "./child-process.ts"
+  runContainedFile
+} from "./contained-process.ts"
 export {
   afterAttempt,
   afterFailure,
@@ -28,17 +24,10 @@ export { type ConfigurationFault, InvalidConfiguration } from "./InvalidConfigur
 export { Platform } from "./Platform.ts"
 export { readTextFile } from "./text-file.ts"
 export { Drain, drainMetrics, drainMsMax, type DrainReport } from "./Drain.ts"
-export { Health, type HealthLoop, type HealthReport, supervise } from "./Health.ts"
-export {
-  CannotListen,
-  figuresAt,
-  joinFigures,
-  labelled,
-  MetricsSources,
-  NoAnswer,
-  OpsServer,
-  textAt
-} from "./OpsServer.ts"
+export { Health, type HealthLoop, type HealthReport } from "./Health.ts"
+export { supervise } from "./supervise.ts"
+export { CannotListen, OpsServer } from "./OpsServer.ts"
+export { figuresAt, joinFigures, labelled, MetricsSources, NoAnswer, textAt } from "./metrics-sources.ts"
 export { faultOfHead } from "./request-head.ts"
 export { keyedQueue } from "./keyed-queue.ts"
 export { chosenFormat, lineLogger, type LogFormat, logFormatVariable } from "./logger.ts"

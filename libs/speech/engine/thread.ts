@@ -68,7 +68,7 @@ const sherpa: Open = async (model) => {
 const zeroShot: Open = async (model) => {
   const [{ openNeuralVoice }, { makeZeroShotSpeaker }] = await Promise.all([
     import("./sherpa/tts.ts"),
-    import("./sherpa/speaker.ts")
+    import("./sherpa/zero-shot-speaker.ts")
   ])
   return makeZeroShotSpeaker(openNeuralVoice(model as ModelFiles))
 }

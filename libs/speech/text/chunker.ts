@@ -4,7 +4,8 @@
  */
 import type { ChunkPiece, Pronunciation } from "#speech/contract"
 import { type Passage, passageOf, type Run, type Span } from "./runs.ts"
-import { sentenceRanges, type Word, wordsOf } from "./sentences.ts"
+import { sentenceRanges } from "./sentences.ts"
+import { type Word, wordsOf } from "./words.ts"
 import { sameStyle, type Style } from "./style.ts"
 
 /** A word whose time will be marked; offsets are UTF-16 units. */

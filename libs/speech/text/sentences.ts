@@ -1,17 +1,15 @@
-/** The sentences of a text, and their words. */
-import { Result } from "effect"
-import type { Passage, Segment } from "./runs.ts"
+/** The sentences of a text. */
+import type { Passage } from "./runs.ts"
+import type { Word } from "./words.ts"
+import { segmenterOf } from "./segmenter.ts"
 
 /**
- *
- * The ends of sentences follow Unicode's rules (right for every script, line ends included), minus the breaks that
- * these
+ * The ends of sentences follow Unicode's rules (right for every script, line ends included), minus the breaks that these
  * rules set too often: after abbreviations and initials, after the number of a list item, before a small letter, inside
  * an address, and before text that has nothing to say.
  *
  * The words of each sentence: a word belongs to the sentence in which it starts. Index ranges into `words`, in order,
  * none of them empty, all of them together.
- *
  */
 export const sentenceRanges = (
   passage: Passage,
@@ -161,110 +159,4 @@ const continuesAfter = (word: string, next: string): boolean => {
 const isInitial = (word: string) => {
   const last = word.slice(word.lastIndexOf(".") + 1)
   return /^\p{Lu}\p{M}?$/u.test(last) && (word.length > 1 || word !== "I")
-}
-
-export interface Word {
-  readonly from: number
-  readonly to: number
-  /** False for punctuation alone, which makes no sound. */
-  readonly isSpoken: boolean
-  readonly segment: Segment
-}
-
-/** A longer text without a space is not a word: it is split, so that a mark never spans a minute. */
-const wordCharactersMax = 200
-
-const unspaced =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
-const spoken = /[\p{L}\p{N}\p{M}\p{S}\p{Co}&%@#§]/u
-const opening = /^[\p{Ps}\p{Pi}]+$/u
-
-/**
- * The words of a passage: the text between white space, punctuation attached, so that together they cover the input.
- * Scripts written without spaces are split by dictionary. A style, a sub or a say-as starts a new word.
- */
-export const wordsOf = (passage: Passage, locale: string): ReadonlyArray<Word> => {
-  const words: Array<Word> = []
-  for (const segment of passage.segments) {
-    if (segment.whole) words.push({ from: segment.from, to: segment.to, isSpoken: isAlias(passage, segment), segment })
-    else addWords(words, passage, segment, locale)
-  }
-  return words
-}
-
-/** The replacement of a word can be punctuation alone. */
-const isAlias = ({ text }: Passage, { from, ipa, to }: Segment) =>
-  ipa !== undefined || spoken.test(text.slice(from, to))
-
-const addWords = (words: Array<Word>, passage: Passage, segment: Segment, locale: string) => {
-  const text = passage.text.slice(segment.from, segment.to)
-  const add = (from: number, to: number) =>
-    words.push({
-      from: segment.from + from,
-      to: segment.from + to,
-      isSpoken: spoken.test(text.slice(from, to)),
-      segment
-    })
-  for (const { 0: written, index } of text.matchAll(/\S+/gu)) {
-    const cuts = unspaced.test(written) ? dictionaryCuts(written, locale) : [written.length]
-    let from = index
-    for (const cut of cuts) {
-      while (index + cut - from > wordCharactersMax) {
-        const to = cutWithin(passage, segment.from, from + wordCharactersMax)
-        add(from, to)
-        from = to
-      }
-      if (index + cut > from) add(from, index + cut)
-      from = index + cut
-    }
-  }
-}
-
-/** Ends of words; punctuation goes with the word before it, an opening bracket with the word after it. */
-const dictionaryCuts = (written: string, locale: string): ReadonlyArray<number> => {
-  const cuts: Array<number> = []
-  let isOpening = false
-  let hasWord = false
-  for (const { index, segment } of segmenterOf(locale, "word").segment(written)) {
-    const isWord = spoken.test(segment)
-    const opens = !isWord && opening.test(segment)
-    if (index > 0 && !isOpening && hasWord && (isWord || opens)) {
-      cuts.push(index)
-      hasWord = false
-    }
-    isOpening = opens || (isOpening && !isWord)
-    hasWord = hasWord || isWord
-  }
-  cuts.push(written.length)
-  return cuts
-}
-
-/** Where to split a word at or before `at`: not inside a surrogate pair, a cluster or an entity. */
-const cutWithin = (passage: Passage, base: number, at: number): number => {
-  for (let cut = at; cut > at - 16; cut -= 1) if (isBoundary(passage, base + cut)) return cut
-  return isBoundary(passage, base + at - 1) ? at - 1 : at
-}
-
-const isBoundary = ({ text, starts }: Passage, at: number) => {
-  const code = text.codePointAt(at - 1) ?? 0
-  return code <= 0xffff && starts[at] !== starts[at - 1] && !/^[\p{M}\u200d]/u.test(text.slice(at, at + 2))
-}
-
-type Granularity = "sentence" | "word"
-
-const localesMax = 64
-const made = new Map<string, Intl.Segmenter>()
-
-/** Segmenters by locale, created once. An unreadable locale, or one beyond the bound, gets the English one. */
-const segmenterOf = (locale: string, granularity: Granularity): Intl.Segmenter => {
-  const key = `${granularity} ${locale}`
-  const known = made.get(key)
-  if (known !== undefined) return known
-  const wanted = made.size < localesMax ? locale : "en"
-  const segmenter = Result.getOrElse(
-    Result.try(() => new Intl.Segmenter(wanted, { granularity })),
-    () => new Intl.Segmenter("en", { granularity })
-  )
-  if (made.size < localesMax) made.set(key, segmenter)
-  return segmenter
 }

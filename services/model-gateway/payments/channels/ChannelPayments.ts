@@ -21,7 +21,7 @@ import {
   microUsdOf,
   newTicket
 } from "#payments"
-import { PaidAnswers } from "../kept-calls.ts"
+import { PaidAnswers } from "../PaidAnswers.ts"
 import { patiently } from "../patiently.ts"
 import { paymentFigures, refuse } from "../payment-figures.ts"
 import {

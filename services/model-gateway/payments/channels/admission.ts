@@ -20,7 +20,7 @@ import {
   PaymentRefused,
   verificationFailed
 } from "#payments"
-import type { PaidAnswers } from "../kept-calls.ts"
+import type { PaidAnswers } from "../PaidAnswers.ts"
 import { type PaymentFigures, refuse } from "../payment-figures.ts"
 import { channelBusy, exposureReached, type PaymentRefusal } from "../replies.ts"
 import { repeatAnswer } from "./last-answer.ts"

@@ -4,7 +4,7 @@
  */
 import { Effect, Option } from "effect"
 import { type Channel, channelHeaders } from "#payments"
-import type { PaidAnswers } from "../kept-calls.ts"
+import type { PaidAnswers } from "../PaidAnswers.ts"
 import { patiently } from "../patiently.ts"
 import type { PaymentFigures } from "../payment-figures.ts"
 import { paidBefore, type PaymentRefusal } from "../replies.ts"

@@ -24,7 +24,10 @@ import {
   unsettledHeaders,
   verifiedClaim
 } from "#payments"
-import { CallNames, lostHolders, PaidAnswers, PaidJobs } from "../kept-calls.ts"
+import { CallNames } from "../CallNames.ts"
+import { lostHolders } from "../lost-holders.ts"
+import { PaidAnswers } from "../PaidAnswers.ts"
+import { PaidJobs } from "../PaidJobs.ts"
 import { paymentFigures, refuse } from "../payment-figures.ts"
 import {
   type ChargedAnswer,

@@ -4,7 +4,7 @@
  */
 import { Effect, Option } from "effect"
 import { settledHeaders, statedClaimKey } from "#payments"
-import { keptCall, type KeptCalls } from "../kept-calls.ts"
+import { keptCall, type KeptCalls } from "../replay.ts"
 import { type PaymentFigures, refuse } from "../payment-figures.ts"
 import type { OfferedPayment } from "../payment-method.ts"
 import {

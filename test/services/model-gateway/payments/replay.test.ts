@@ -1,10 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { ClaimState } from "#payments"
-import {
-  type PaidAnswer,
-  replayedCall,
-  type ReplayFacts
-} from "../../../../services/model-gateway/payments/kept-calls.ts"
+import type { PaidAnswer } from "../../../../services/model-gateway/payments/PaidAnswers.ts"
+import { replayedCall, type ReplayFacts } from "../../../../services/model-gateway/payments/replay.ts"
 
 type Record = NonNullable<ReplayFacts["record"]>
 

@@ -114,7 +114,7 @@ const carried = (given: Given = {}, earlier: Partial<Refund> = {}) =>
     }).pipe(Effect.provide(layer))
   })
 
-describe("an order to give money back", () => {
+describe("a refund order", () => {
   it.effect("is stored with a nonce of its own before anything is signed, once by its key", () => {
     const { layer, stored } = world(recorder())
     return Effect.gen(function* () {

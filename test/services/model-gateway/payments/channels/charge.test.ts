@@ -5,7 +5,7 @@ import { Configuration } from "#configuration"
 import { channelKeyOf, Channels } from "#payments"
 import { Metrics } from "#runtime"
 import { ChannelPayments } from "../../../../../services/model-gateway/payments/channels/ChannelPayments.ts"
-import { PaidAnswers } from "../../../../../services/model-gateway/payments/kept-calls.ts"
+import { PaidAnswers } from "../../../../../services/model-gateway/payments/PaidAnswers.ts"
 import { begin, mirror, network, testConfig } from "../../../../libs/payments/channels/channel-at-work.ts"
 import { failingAtEach, isAfter, recordedKv, type Recorder, told } from "../../../../support/recorder.ts"
 

@@ -1,0 +1,49 @@
+/**
+ * Keeps an endless loop of a role running: a loop that fails or dies is logged and restarted, at first almost at once,
+ * then at most ten seconds apart. Otherwise a loop would end silently, and a worker would stop unnoticed.
+ */
+import { Clock, Effect, Option } from "effect"
+import { Health } from "./Health.ts"
+
+const firstWaitMs = 100
+const waitMsMax = 10_000
+// A loop that ran for this long had recovered: its next failure is a new one, with the shortest delay again.
+const wellAfterMs = 60_000
+// One or two stops are a restarting broker or a lost race. By the fourth, 700 ms later, the cause is persistent.
+const stopsShownFrom = 4
+
+export interface SuperviseOptions {
+  /** While the loop keeps stopping, the process is not ready. Without it, that is only shown beside the checks. */
+  readonly isNeeded?: boolean
+}
+
+/**
+ * Restarts a loop whenever it stops. `/readyz` reports a loop that keeps stopping, until it has run for a minute. A
+ * command without `Health` reports it nowhere.
+ */
+export const supervise = <E, R>(
+  name: string,
+  loop: Effect.Effect<never, E, R>,
+  { isNeeded = false }: SuperviseOptions = {}
+): Effect.Effect<never, never, R> =>
+  Effect.gen(function* () {
+    const health = Option.getOrUndefined(yield* Effect.serviceOption(Health))
+    let waitMs = firstWaitMs
+    let stops = 0
+    let begunAtMs = yield* Clock.currentTimeMillis
+    const stopping = Effect.map(Clock.currentTimeMillis, (nowMs) =>
+      stops >= stopsShownFrom && nowMs - begunAtMs < wellAfterMs ? "stops again and again" : undefined
+    )
+    const isRunning = Effect.flatMap(stopping, (fault) => (fault === undefined ? Effect.void : Effect.fail(fault)))
+    if (health !== undefined) yield* isNeeded ? health.readiness(name, isRunning) : health.remark(name, stopping)
+    while (true) {
+      begunAtMs = yield* Clock.currentTimeMillis
+      const cause = yield* Effect.flip(Effect.sandbox(loop))
+      yield* Effect.logError("a loop stopped, it is begun again", cause)
+      const wasWell = (yield* Clock.currentTimeMillis) - begunAtMs >= wellAfterMs
+      stops = wasWell ? 1 : stops + 1
+      if (wasWell) waitMs = firstWaitMs
+      yield* Effect.sleep(waitMs)
+      waitMs = Math.min(2 * waitMs, waitMsMax)
+    }
+  }).pipe(Effect.scoped, Effect.annotateLogs({ loop: name }))
