@@ -39,7 +39,7 @@ const run = <A, E>(work: Effect.Effect<A, E, HttpClient.HttpClient>) =>
   Effect.runPromise(Effect.provide(work, FetchHttpClient.layer))
 
 describe("the console of a fleet", () => {
-  it("shows a delivery that was given up, and has it delivered once its receiver is back", async () => {
+  it("shows a delivery that was abandoned, and has it delivered once its receiver is back", async () => {
     const published = await starling(home, "publish", "agent.smoke_failed", "--example")
     assert.strictEqual(published.code, 0, published.error)
     const client = await run(clientOf(fleet.ready.token))

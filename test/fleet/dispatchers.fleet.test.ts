@@ -97,7 +97,7 @@ describe("three dispatchers under load, one of which does the fan-out", () => {
     )
   })
 
-  it("go on while the active one is paused, and on waking it repeats nothing", async () => {
+  it("continue while the active one is paused, and on waking it repeats nothing", async () => {
     await whileThreeWork(
       async (active, others) => {
         process.kill(active.pid, "SIGSTOP")
@@ -116,7 +116,7 @@ describe("three dispatchers under load, one of which does the fan-out", () => {
     )
   })
 
-  it("go on at once when the active one shuts down, and nothing comes twice", async () => {
+  it("continue at once when the active one shuts down, and nothing comes twice", async () => {
     await whileThreeWork(
       async (active) => assert.strictEqual((await active.stop("SIGTERM")).code, 0),
       ({ twice, fannedOutTwice, late, takenUpMs }) => {

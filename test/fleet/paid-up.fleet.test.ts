@@ -100,7 +100,7 @@ describe("./starling up", () => {
     }
   })
 
-  it("goes on when a chain dies, and reports that payments cannot be verified", async () => {
+  it("continues when a chain dies, and reports that payments cannot be verified", async () => {
     const evm = pidWith(`--port ${new URL(ready.chains.evm.rpc).port} `)
     const solana = pidWith(readFileSync(join(home.folder, "chain-seed"), "utf8"))
     assert.isTrue(evm > 0 && solana > 0)

@@ -87,7 +87,7 @@ describe("a role whose broker is unreachable", () => {
     await until(() => scene.requests.length, { is: 1 })
   })
 
-  it("stays alive and unready during an outage, and goes on when the broker is back", async () => {
+  it("stays alive and unready during an outage, and continues when the broker is back", async () => {
     const role = await ready([endpoint()])
     await publish("work_item.merged")
     await until(() => scene.requests.length, { is: 1 })

@@ -53,7 +53,7 @@ const asksUntilHeard = async () => {
 }
 
 describe("a crowd that comes at once", () => {
-  it("hears its first sound before anybody has all, and whoever is refused is heard when told to come again", async () => {
+  it("hears its first sound before anybody has all, and whoever is refused is heard when told to retry later", async () => {
     await ask()
     const all = await Promise.all(Array.from({ length: callers }, asksUntilHeard))
     const heard = all.flatMap((asked) => asked.filter(({ comesAgain }) => comesAgain === undefined))

@@ -121,7 +121,7 @@ describe("kill -9 in the middle of 50 streams", () => {
     assert.strictEqual(await fleet.metric("speech_streams_total", 'outcome="failed"'), 0)
   })
 
-  it("of one of two sequencers: the other goes on at the same sample, and every word is marked once", async () => {
+  it("of one of two sequencers: the other continues at the same sample, and every word is marked once", async () => {
     const started = await startStreams("many")
     const busy = await Promise.all(sequencers.map(sessionsOf))
     assert.isAbove(busy[0]! + busy[1]!, started.length / 2, busy.join(" and "))

@@ -40,7 +40,7 @@ describe("live speech", () => {
     assert.deepStrictEqual(words, ["Good", "morning.", "How", "are", "you?"])
   })
 
-  it("goes on when a sequencer is killed in the middle of a dialogue", async () => {
+  it("continues when a sequencer is killed in the middle of a dialogue", async () => {
     const text = "The harbour wakes early. Nobody minds the gulls. ".repeat(12).trim()
     const client = await connectLive(fleet)
     client.send({ type: "context.start", context_id: "a", voice_id: "henry" })

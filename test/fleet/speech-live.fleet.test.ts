@@ -238,7 +238,7 @@ describe("text spoken while it comes", () => {
 })
 
 describe("a live connection", () => {
-  it("answers each message that it cannot take with every fault, and goes on", async () => {
+  it("answers each message that it cannot take with every fault, and continues", async () => {
     const client = await connectLive(fleet)
     client.socket.send("{")
     client.socket.send('{"type":"context.start","context_id":"","speed":9}')
@@ -395,7 +395,7 @@ describe("a live connection", () => {
     )
   })
 
-  it("goes on when the synthesizer is killed in the middle of a dialogue", async () => {
+  it("continues when the synthesizer is killed in the middle of a dialogue", async () => {
     const client = await connectLive(fleet)
     const [synthesizer] = childrenOf(fleet.pid, "role speech-synthesizer")
     if (synthesizer === undefined) throw new Error("there is no synthesizer")
@@ -418,7 +418,7 @@ describe("a live connection", () => {
     assert.strictEqual(await fleet.metric("speech_live_closes_total", 'code="4408"'), 1)
   })
 
-  it("speaks what it holds when the process ends, and says where the text goes on", async () => {
+  it("speaks what it holds when the process ends, and says where the text continues", async () => {
     const client = await connectLive(fleet)
     client.send(context("a"), said("a", "Good morning. And then"))
     await client.next(({ type }) => type === "audio")

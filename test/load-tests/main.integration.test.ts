@@ -52,7 +52,7 @@ describe("./starling load", () => {
     assert.isTrue(report?.figures.some(({ name }) => name === "load average before it"))
   })
 
-  it("beside another fleet's ports names the failure, goes on with the next part, and writes its measurements", async () => {
+  it("beside another fleet's ports names the failure, continues with the next part, and writes its measurements", async () => {
     // The role is started with a flag that no program of this kind knows.
     const broken = { LOAD_NODE_FLAGS: "--no-such-flag" }
     const theirs = { PIPELINE_API_PORT: "7401", BUS_URL: "nats://127.0.0.1:9", STARLING_NATS_PORT: "4222" }

@@ -62,7 +62,7 @@ describe.skipIf(!hasBrowser)("a page that does not arrive whole", () => {
     })
   )
 
-  it.live("asks again for a style sheet that is lost, and does not begin anew for it", () =>
+  it.live("asks again for a style sheet that is lost, and does not begin again for it", () =>
     looking(async (page, url) => {
       let documents = 0
       page.on("request", (request) => (documents += request.isNavigationRequest() ? 1 : 0))

@@ -67,7 +67,7 @@ describe.skipIf(!hasBrowser)("the page when the broker is killed", () => {
         links.map((link) => (link as unknown as { getAttribute: (name: string) => string }).getAttribute("href"))
       )
 
-  it("says so, and goes on with every list by itself when it is back, with nothing twice", async () => {
+  it("says so, and continues with every list by itself when it is back, with nothing twice", async () => {
     const pages = { events: await open("/events"), deliveries: await open("/deliveries"), home: await open("/") }
     const late = await open("/endpoints")
     await publish()

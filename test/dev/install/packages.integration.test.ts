@@ -35,7 +35,7 @@ describe("the install step", () => {
     assert.notInclude(stderr, "npm was called")
   })
 
-  it("goes on with a matching one, and names the log of npm's output when it fails", () => {
+  it("continues with a matching one, and names the log of npm's output when it fails", () => {
     const { status, stderr } = install((manifest) => manifest)
 
     assert.strictEqual(status, 69)

@@ -75,7 +75,7 @@ describe("the tests of a file", () => {
 })
 
 describe("the files that load a file", () => {
-  it("are loaded anew with it, also those that only pass names on", () => {
+  it("are loaded again with it, also those that only pass names on", () => {
     assert.sameMembers(
       [...graph.loadersOf("libs/bus/two.ts")],
       [

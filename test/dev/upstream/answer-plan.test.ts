@@ -155,7 +155,7 @@ describe("an order to call tools", () => {
     assert.strictEqual(text({ messages: [...asked, said] }), "thanks")
   })
 
-  it("goes on after results whose picture, or a note on them, comes in a message of its own", () => {
+  it("continues after results whose picture, or a note on them, comes in a message of its own", () => {
     const picture = user([{ type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } }])
     const messages = [user("!use look {}"), calling("a"), result("a", "see below"), picture]
     assert.strictEqual(text({ messages, tools }), "see below")

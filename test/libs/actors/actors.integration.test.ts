@@ -165,7 +165,7 @@ describe("the published events", () => {
     )
   )
 
-  it.live("go on from their cursor, past an unreadable record", () =>
+  it.live("resume from their cursor, past an unreadable record", () =>
     withActors(
       Effect.gen(function* () {
         yield* open("a")

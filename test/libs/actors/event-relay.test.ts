@@ -56,7 +56,7 @@ describe("the steps of the event relay", () => {
     }
   })
 
-  it("go on after any of them where the relay was killed, with nothing left out and nothing twice", () => {
+  it("continue after any of them where the relay was killed, with nothing left out and nothing twice", () => {
     for (const dice of seeds) {
       const records = logOf(dice)
       const steps = stepsOf(records, { position: 0 }, 1_000)

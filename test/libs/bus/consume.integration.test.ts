@@ -35,7 +35,7 @@ describe("consuming", () => {
     )
   )
 
-  it.live("puts messages that break their schema into REJECTED with the path, and goes on", () =>
+  it.live("puts messages that break their schema into REJECTED with the path, and continues", () =>
     withBus(
       () =>
         Effect.gen(function* () {
@@ -264,7 +264,7 @@ describe("consuming", () => {
   )
 
   it.live.each([undefined, 4])(
-    "goes on after the broker was killed, and repeats no finished message (%s at once)",
+    "continues after the broker was killed, and repeats no finished message (%s at once)",
     (inWorkMax) =>
       withBus(
         (server) =>

@@ -99,7 +99,7 @@ describe("a bus whose password or credentials are an empty file", () => {
 })
 
 describe("a bus whose streams others own", () => {
-  it.live("waits while they differ, names each difference in health and log, and goes on when they are right", () =>
+  it.live("waits while they differ, names each difference in health and log, and continues when they are right", () =>
     Effect.gen(function* () {
       const lines: Array<string> = []
       const logged = Logger.layer([lineLogger("json", (line) => void lines.push(line))])

@@ -95,7 +95,7 @@ describe("a lease", () => {
     })
   )
 
-  it.effect("that is lost stops its holder's work, which goes on when it is free again", () =>
+  it.effect("that is lost stops its holder's work, which continues when it is free again", () =>
     Effect.gen(function* () {
       let atWork = 0
       let waited = 0

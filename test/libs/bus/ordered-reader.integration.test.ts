@@ -17,7 +17,7 @@ const published = Effect.flatMap(Publisher, (publisher) =>
 )
 
 describe("an ordered reader", () => {
-  it.live("goes on from pull to pull, with and without room for the next one", () =>
+  it.live("resumes from pull to pull, with and without room for the next one", () =>
     withBus(() =>
       Effect.gen(function* () {
         const reader = yield* StreamReader

@@ -30,7 +30,7 @@ describe("a misbehaving receiver", () => {
     }).pipe(Effect.provide(egress))
   )
 
-  it.live("that never answers a hundred at once costs each one deadline, and others go on between their ends", () =>
+  it.live("that never answers a hundred at once costs each one deadline, and others continue between their ends", () =>
     Effect.gen(function* () {
       const server = yield* serve(() => {})
       const client = yield* openClient({ allow: loopback, connections: 100 })

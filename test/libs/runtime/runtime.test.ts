@@ -88,7 +88,7 @@ describe("metrics", () => {
     }).pipe(Effect.provide(Metrics.layerTest))
   )
 
-  it.effect("end with what they are about, whichever handle made them, and begin anew with a later value", () =>
+  it.effect("end with what they are about, whichever handle made them, and begin again with a later value", () =>
     Effect.gen(function* () {
       const ended = defineCounter({
         name: "ended_total",

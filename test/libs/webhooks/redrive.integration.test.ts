@@ -48,7 +48,7 @@ describe("a redrive", () => {
     })
   )
 
-  it.live("by time sends deliveries again that were given up within it", () =>
+  it.live("by time sends deliveries again that were abandoned within it", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       yield* whileDispatching(

@@ -45,7 +45,7 @@ const onBus = <A, E>(test: Effect.Effect<A, E, Layer.Success<ReturnType<typeof b
   }).pipe(Effect.scoped)
 
 describe("tail", () => {
-  it.live("--last N prints exactly the last N matches and ends, however rare they are; --follow goes on", () =>
+  it.live("--last N prints exactly the last N matches and ends, however rare they are; --follow continues", () =>
     onBus(
       Effect.gen(function* () {
         yield* publish("work_item.done")

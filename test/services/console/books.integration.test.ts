@@ -134,7 +134,7 @@ describe("a difference in the payment books", () => {
     )
   )
 
-  it.live("is mended when a payment was given up and paid after all: its payer is served again", () =>
+  it.live("is mended when a payment was abandoned and paid after all: its payer is served again", () =>
     withTerminal(
       (fleet, { run }) =>
         Effect.gen(function* () {

@@ -16,7 +16,7 @@ const newHome = Effect.acquireRelease(
 
 describe("the owner's token of a home", () => {
   it.live(
-    "stays the same while it is valid, readable by its owner alone; after loss or revocation another one replaces it",
+    "stays the same while it is valid, readable only by its owner; after loss or revocation another one replaces it",
     () =>
       Effect.gen(function* () {
         const server = yield* natsServer

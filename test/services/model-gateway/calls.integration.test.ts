@@ -89,7 +89,7 @@ describe("a call to a paid model", () => {
     )
   )
 
-  it.live("goes on with another provider when the first is down", () =>
+  it.live("continues with another provider when the first is down", () =>
     withGateway((gateway) =>
       Effect.gen(function* () {
         const whole = yield* ask(gateway, chatPath, chat("hello", { model: "demo/twice" }), money)

@@ -59,7 +59,7 @@ describe("bodies of many callers at once", () => {
   const isRunning = ({ upstream }: TestGateway, count: number) =>
     eventually(() => upstream.calls.filter(({ state }) => state === "running").length, { is: count })
 
-  it.live("stay within their room: the rest is told to come back and pays nothing, but for small ones", () =>
+  it.live("stay within their room: the rest is told to retry later and pays nothing, but for small ones", () =>
     withGateway(
       (gateway) =>
         Effect.gen(function* () {
@@ -86,7 +86,7 @@ describe("bodies of many callers at once", () => {
     )
   )
 
-  it.live("that announce no length take room as they come, and are told to come back where it ends", () =>
+  it.live("that announce no length take room as they come, and are told to retry later where it ends", () =>
     withGateway(
       (gateway) =>
         Effect.gen(function* () {

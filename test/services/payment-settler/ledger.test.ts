@@ -55,7 +55,7 @@ describe("the receipt of a payment", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("that is gone is written anew, though the broker remembers its id", () => {
+  it.effect("that is gone is written again, though the broker remembers its id", () => {
     const { layer, messages } = world()
     return Effect.gen(function* () {
       const { write } = yield* Ledger

@@ -142,7 +142,7 @@ describe("a payment that the local settler cannot begin at once", () => {
 })
 
 describe("a payment whose outcome the local settler does not learn", () => {
-  it.live("goes on as a job and is made once when the chain answers again", () =>
+  it.live("continues as a job and is made once when the chain answers again", () =>
     Effect.gen(function* () {
       const port = yield* Effect.promise(freePort)
       const healthy = `http://127.0.0.1:${port}`

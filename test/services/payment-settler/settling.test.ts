@@ -196,7 +196,7 @@ describe("a payment that the chain would refuse now", () => {
   )
 })
 
-it.effect("the caller of a settled payment goes on before its receipt is written", () =>
+it.effect("the caller of a settled payment continues before its receipt is written", () =>
   Effect.gen(function* () {
     const record = recorder()
     const { services, work } = surroundings(record)

@@ -95,7 +95,7 @@ describe("a command over the bus", () => {
 describe("an answer to a question", () => {
   const secret = "ghp_0123456789abcdefghij0123456789abcdef"
 
-  it.live("reaches the runner verbatim, once, and no one else", () =>
+  it.live("reaches the runner verbatim, once, and nobody else", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const { id } = yield* createItem(call)

@@ -43,7 +43,7 @@ describe("the intake of a chunk's frames", () => {
     assert.strictEqual(intake.samples(), 1_000)
   })
 
-  it("goes on with a second run where the first one broke off, without a step", () => {
+  it("continues with a second run where the first one broke off, without a step", () => {
     const intake = chunkIntake()
     intake.accept(head(0, "a"), tone(1_000, 1_000))
     const before = intake.take()

@@ -121,7 +121,7 @@ describe("the playout of a session", () => {
     assert.strictEqual(marks[3]?.start_time, 1_000)
   })
 
-  it("sends no more than the client's credit, and goes on when there is more", () => {
+  it("sends no more than the client's credit, and continues when there is more", () => {
     const play = playout(three)
     for (const chunk of play.wanted(true)) make(play, chunk)
     assert.strictEqual(samplesOf(play.frames(10_000)), 10_000)
@@ -230,7 +230,7 @@ describe("a turn of which nothing is heard", () => {
     assert.strictEqual(play.silentTurn(), 1)
   })
 
-  it("goes on where a resume shows that it was heard before", () => {
+  it("continues where a resume shows that it was heard before", () => {
     const play = playout(three, { chunk: 2, chunkStartSample: 2 * perChunk, fromSample: 2 * perChunk })
     play.wanted(true)
     play.accept({ ...head, chunk: 2, sample: 0, isLast: true }, new Int16Array(0))

@@ -107,7 +107,7 @@ const isWhole = (arrived: ReadonlyArray<Arrived>, session: string) => {
 }
 
 describe("the first chunks of a crowd", () => {
-  it.live("all begin before any goes on, where the engine can speak a job in parts", () =>
+  it.live("all begin before any continues, where the engine can speak a job in parts", () =>
     Effect.gen(function* () {
       const arrived = yield* arrivals(true)
 

@@ -128,7 +128,7 @@ describe("the purge of retired entities", () => {
     ["log.c", false]
   ] as const
 
-  it.effect("removes what came before an entity's last record, 31 days after that, and goes on from there", () =>
+  it.effect("removes what came before an entity's last record, 31 days after that, and resumes from there", () =>
     Effect.gen(function* () {
       const { runs, stored, left, calls } = world(log, 5)
       yield* TestClock.adjust(34 * dayMs)

@@ -101,7 +101,7 @@ describe("an item that should move", () => {
 
 describe("a watchdog", () => {
   it.effect(
-    "sends nothing while the views stand still, and goes on once they move",
+    "sends nothing while the views are stuck, and continues once they move",
     () =>
       Effect.gen(function* () {
         const view = { sequence: 5, behind: 3 }

@@ -27,7 +27,7 @@ const due = Effect.flatMap(StreamReader, ({ countBySubject }) =>
 )
 
 describe("a dispatcher that is asked for deliveries", () => {
-  it.live("takes neither an attempt nor a time nor a body from who asks, and its endpoint goes on", () =>
+  it.live("takes neither an attempt nor a time nor a body from who asks, and its endpoint continues", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       yield* whileDispatching(

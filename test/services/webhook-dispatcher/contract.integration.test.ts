@@ -74,7 +74,7 @@ describe("a delivery", () => {
   )
 })
 
-describe("a delivery that is given up", () => {
+describe("a delivery that is abandoned", () => {
   const lines: Array<string> = []
   const logging = Logger.layer([lineLogger("json", (line) => void lines.push(line))])
   const warnings = () =>

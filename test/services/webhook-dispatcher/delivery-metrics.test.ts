@@ -43,7 +43,7 @@ describe("the metrics of an endpoint that was removed", () => {
     }).pipe(Effect.provide(testing))
   )
 
-  it.effect("go on counting when it is made again before that", () =>
+  it.effect("continue counting when it is made again before that", () =>
     Effect.gen(function* () {
       const deliveries = yield* DeliveryMetrics
       const again = endpointOf("again")

@@ -14,7 +14,7 @@ const event = "work_item.merged"
 const deliveriesOf = (receiver: TestReceiver) => receiver.requests.map(({ headers }) => headers["x-service-delivery"])
 
 describe("the end of a dispatcher", () => {
-  it.live("by shutdown finishes running attempts and loses nothing: the next one goes on", () =>
+  it.live("by shutdown finishes running attempts and loses nothing: the next one continues", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       const endpoints = [{ Name: "a", Url: receiver.url("/a"), Concurrency: 4 }]

@@ -139,7 +139,7 @@ describe("an endpoint that fails", () => {
     return { state, told, sent, take, worker }
   }
 
-  it.effect("is left alone for a while, in all processes, and taken up by one delivery", () =>
+  it.effect("is not called for a while, in all processes, and taken up by one delivery", () =>
     Effect.gen(function* () {
       const { state, told, sent, take, worker } = failing()
       yield* take(1)
@@ -187,7 +187,7 @@ describe("an endpoint that fails", () => {
 })
 
 describe("first attempts for one entity", () => {
-  it.effect("go on when the one before them has failed before its bytes left", () =>
+  it.effect("continue when the previous one them has failed before its bytes left", () =>
     Effect.gen(function* () {
       const sent: Array<number> = []
       const refused = { result: { _tag: "NotAnswered", error: "AddressRefused" }, error: { _tag: "AddressRefused" } }

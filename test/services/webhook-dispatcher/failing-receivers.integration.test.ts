@@ -107,7 +107,7 @@ describe("a failing receiver", () => {
     })
   )
 
-  it.live("that answers 410 is paused at once, misses nothing, and goes on when an operator resumes it", () =>
+  it.live("that answers 410 is paused at once, misses nothing, and continues when an operator resumes it", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       receiver.answer("/a", (nth) => (nth === 1 ? 410 : 204))

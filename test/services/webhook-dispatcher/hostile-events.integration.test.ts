@@ -59,7 +59,7 @@ const publishText = (text: string) =>
   Effect.flatMap(Publisher, ({ publishRaw }) => publishRaw(subjects.event(name), utf8.encode(text)))
 
 describe("hostile events", () => {
-  it.live("are delivered or put away one by one, and the event behind each arrives", () =>
+  it.live("are delivered or archived one by one, and the event behind each arrives", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       const endpoints = [{ Name: "a", Url: receiver.url("/a"), EventFilter: ["*"] }]
@@ -117,7 +117,7 @@ describe("hostile events", () => {
     })
   )
 
-  it.live("that stopped the fan-out of a release before are put away when this one starts", () =>
+  it.live("that stopped the fan-out of a release before are archived when this one starts", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       yield* Effect.provide(leftBehind, Layer.fresh(busOn(server)))

@@ -70,7 +70,7 @@ describe("a delivery that was acked and is still stored", () => {
     }).pipe(Effect.provide(services))
   })
 
-  it.effect("is suspected anew when its backlog has moved meanwhile", () => {
+  it.effect("is suspected again when its backlog has moved meanwhile", () => {
     const stagnant = [dueOf(id)]
     const { services, look, put, left } = world(stagnant, new Map([[id, 9]]))
     put()

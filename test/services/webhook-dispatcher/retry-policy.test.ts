@@ -38,7 +38,7 @@ describe("the outcome of an attempt", () => {
     )
   })
 
-  it("stops for good on 410, whatever attempts are left", () => {
+  it("stops permanently on 410, whatever attempts are left", () => {
     assert.strictEqual(delayOf(answered(410), 1), "Gone")
     assert.strictEqual(delayOf(answered(410), 4), "Gone")
   })
@@ -76,7 +76,7 @@ describe("the outcome of an attempt", () => {
     }
   )
 
-  it("spreads nine attempts of the patient schedule over more than two days, each wait longer than the one before", () => {
+  it("spreads nine attempts of the patient schedule over more than two days, each wait longer than the previous one", () => {
     const { waitsMs, jitter } = retryWaits({ ...keys, RetrySchedule: "patient" })
     assert.strictEqual(waitsMs.length + 1, 9)
     assert.deepStrictEqual(

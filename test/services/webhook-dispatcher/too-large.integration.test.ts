@@ -49,7 +49,7 @@ const theAbandoned = Effect.map(stream("ABANDONED"), (all) =>
   all.flatMap((message) => Option.toArray(readAbandoned(message)))
 )
 
-describe("a delivery that is given up", () => {
+describe("a delivery that is abandoned", () => {
   it.live("is kept whole, also of the largest event with the longest entity", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp

@@ -8,7 +8,7 @@ import { whileDispatching } from "../../support/dispatcher.ts"
 import { arrived, publish, setUp } from "../../support/webhooks.ts"
 
 describe("a dispatcher whose fan-out cursor nobody can read", () => {
-  it.live("is not ready, and names the loop that stops again and again", () =>
+  it.live("is not ready, and names the loop that keeps stopping", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       const test = Effect.gen(function* () {

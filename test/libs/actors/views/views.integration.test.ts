@@ -150,7 +150,7 @@ describe("the views", () => {
     )
   )
 
-  it.live("go on after a stop, and are rebuilt from the log when the bucket was emptied", () =>
+  it.live("continue after a stop, and are rebuilt from the log when the bucket was emptied", () =>
     withViews(
       Effect.gen(function* () {
         const all = (coins: number) =>

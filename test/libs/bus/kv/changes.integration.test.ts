@@ -76,7 +76,7 @@ describe("a scan", () => {
     )
   )
 
-  it.live("yields the thread while it goes on", () =>
+  it.live("yields the thread while it continues", () =>
     trial(
       Effect.gen(function* () {
         yield* put(1_000, "own")

@@ -167,7 +167,7 @@ describe("several relays of one cursor", () => {
     )
   )
 
-  it.live("hear from a stopping relay, and one goes on at once", () =>
+  it.live("hear from a stopping relay, and one continues at once", () =>
     onTwoStreams(
       Effect.gen(function* () {
         const once = Effect.gen(function* () {
@@ -213,7 +213,7 @@ describe("a relay whose target is lost and made again", () => {
     ["begins at the end of its source", (last: number) => ({ position: last })],
     ["begins with all of its source", () => ({ position: 0 })]
   ] as const
-  it.live.each(cases)("goes on where it was, though it %s when it never ran", ([, begin]) =>
+  it.live.each(cases)("continues where it was, though it %s when it never ran", ([, begin]) =>
     onTwoStreams(
       Effect.gen(function* () {
         yield* copier("a", Latch.makeUnsafe(true), begin)
@@ -272,7 +272,7 @@ describe("a relay of messages that the broker does not take", () => {
     )
   )
 
-  it.live("goes on from a cursor that lists one, as a relay that could not publish it left it", () =>
+  it.live("resumes from a cursor that lists one, as a relay that could not publish it left it", () =>
     onTwoStreams(
       Effect.gen(function* () {
         putAway.length = 0

@@ -36,7 +36,7 @@ describe("a relay on standby", () => {
     assert.isUndefined(takesUpAfter(slow))
   })
 
-  it("takes over after half a second when messages wait and the cursor stands still", () => {
+  it("takes over after half a second when messages wait and the cursor is stuck", () => {
     assert.strictEqual(takesUpAfter(looks(100, () => ({ sequence: 7, isBehind: true }))), 500)
   })
 

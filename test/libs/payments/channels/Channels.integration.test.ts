@@ -48,7 +48,7 @@ const revision = Effect.gen(function* () {
 })
 
 describe("the records of channels", () => {
-  it.live("go from gateway to gateway, each of which goes on where the other was", () =>
+  it.live("go from gateway to gateway, each of which continues where the other was", () =>
     twoGateways((one, two) =>
       Effect.gen(function* () {
         yield* run(one, mirror())
@@ -252,7 +252,7 @@ describe("a work that has begun in memory", () => {
     )
   )
 
-  it.live("goes on where another process has only looked at the chain meanwhile", () =>
+  it.live("continues where another process has only looked at the chain meanwhile", () =>
     twoGateways((one, two) =>
       Effect.gen(function* () {
         yield* run(one, mirror())

@@ -108,7 +108,7 @@ describe("a channel's record", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("is read anew after a write of unknown end", () =>
+  it.effect("is read again after a write of unknown end", () =>
     Effect.gen(function* () {
       const { one, away, record } = yield* awayGateway()
       yield* one.run(name, begin(1_000))
@@ -183,7 +183,7 @@ describe("a call that begins before its work is stored", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("leaves other changes of the channel to themselves, and goes on after them", () =>
+  it.effect("leaves other changes of the channel to themselves, and continues after them", () =>
     Effect.gen(function* () {
       const { one, calls } = yield* gateway
       yield* one.beginOptimistically(name, begin(1_000))

@@ -58,7 +58,7 @@ describe("a channel", () => {
     assert.strictEqual(unclaimedOf(state()), 700n)
   })
 
-  it("goes on from what was really charged", () => {
+  it("resumes from what was really charged", () => {
     const { state } = after(begin(1_000), charge(700), begin(1_700, { ticket: "t2" }), charge(1_000, "t2"))
     assert.strictEqual(state().charged, "1700")
   })
@@ -83,7 +83,7 @@ describe("a channel", () => {
     assert.deepInclude(kept().mirror, { balance: "9000", block: 4 })
   })
 
-  it("goes on where the chain is when money was claimed that it knows nothing of", () => {
+  it("continues where the chain is when money was claimed that it knows nothing of", () => {
     const { state, tries } = after(begin(1_000), charge(700), mirror({ totalClaimed: "2500", block: 2 }))
     assert.strictEqual(state().charged, "2500")
     assert.isNull(state().signed)
@@ -360,7 +360,7 @@ describe("an answer that was lost", () => {
     assert.isUndefined(channel.state().ended?.binding)
   })
 
-  it("lies in the record with its charge where it is short, until the payer goes on", () => {
+  it("lies in the record with its charge where it is short, until the payer continues", () => {
     const channel = after(begin(1_000), chargeWithAnswer(700))
     assert.deepStrictEqual(channel.state().ended, {
       ticket: "t1",

@@ -65,7 +65,7 @@ const bucketOf = (count: number, subject?: string) => ({
 })
 
 describe("a list of claims that hears nothing more", () => {
-  it.effect("is at its end when the rest has expired or came later, and goes on where a slow broker stopped it", () =>
+  it.effect("is at its end when the rest has expired or came later, and continues where a slow broker stopped it", () =>
     Effect.gen(function* () {
       const listings = Effect.forEach([undefined, 12, 7], listing, { concurrency: "unbounded" })
       const heard = yield* Effect.forkChild(listings, { startImmediately: true })
@@ -87,7 +87,7 @@ describe("a list of claims", () => {
     })
   )
 
-  it.effect("ends with the bucket, and at its limit says where to go on", () =>
+  it.effect("ends with the bucket, and at its limit says where to continue", () =>
     Effect.gen(function* () {
       const keys = (count: number) => Array.from({ length: count }, () => claimKey)
       assert.deepStrictEqual(yield* reading(bucketOf(3), 3), [keys(3), undefined])

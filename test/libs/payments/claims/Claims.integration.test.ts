@@ -68,7 +68,7 @@ describe("a claim", () => {
     )
   )
 
-  it.live("that is given up is free, and so is its place", () =>
+  it.live("that is abandoned is free, and so is its place", () =>
     onBus(
       Effect.gen(function* () {
         const claims = yield* Claims

@@ -42,7 +42,7 @@ describe("what a process gives new payers", () => {
     })
   )
 
-  it.effect("is not counted anew by a sum that has seen less than the last one", () =>
+  it.effect("is not counted again by a sum that has seen less than the last one", () =>
     Effect.gen(function* () {
       const { take, look, sum } = yield* world
       yield* sum({ unpaid: 399, asOf: 9 })

@@ -91,7 +91,7 @@ describe("a sweeper's view of the bucket", () => {
     assert.deepStrictEqual([...(live.payers()[0]?.[1].sinceMs ?? [])], [["three", 5_000]])
   })
 
-  it("drops removed and unreadable entries, and goes on", () => {
+  it("drops removed and unreadable entries, and continues", () => {
     const live = liveClaims()
     live.see("claim.a", message(1, claim("CLAIMED")))
     live.see("claim.b", message(2, claim("CLAIMED")))
@@ -148,7 +148,7 @@ describe("a claim whose holder is gone", () => {
 })
 
 describe("a sweeper", () => {
-  it.effect("tells what is unpaid, and writes it down with the place from which another goes on", () => {
+  it.effect("tells what is unpaid, and writes it down with the place from which another continues", () => {
     const { layer, kv } = claimsInMemory()
     const places = [{ claimKey: "claim.eip155=3a1.0x2.0x1.0x3", ticket: "one", amount: "5000000" }]
     const credit = { earned: 2_000_000, owed: { microUsd: 0, atMs: 0 } }

@@ -120,7 +120,7 @@ describe("a payer's reservations", () => {
     )
   )
 
-  it.live("of a killed verifier or gateway are released, even while their payer goes on calling", () =>
+  it.live("of a killed verifier or gateway are released, even while their payer continues calling", () =>
     onBus(
       Effect.gen(function* () {
         const claims = yield* Claims

@@ -205,7 +205,7 @@ describe("a payment for a call", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("fails with the write of its claim, which is looked at once more and not begun anew", () => {
+  it.effect("fails with the write of its claim, which is looked at once more and not begun again", () => {
     let writes = 0
     const away = new BusUnavailable({ operation: "create", detail: "no answer in time" })
     const call: Recorder["call"] = (name, work) => {

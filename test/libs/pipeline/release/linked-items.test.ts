@@ -75,7 +75,7 @@ describe("a work item of a release", () => {
     assert.deepStrictEqual(spring.does(end(2, outcome)), [lost])
   })
 
-  it("that failed and is given up after the close is not reported twice", () => {
+  it("that failed and is abandoned after the close is not reported twice", () => {
     const spring = releaseIn("open")
     for (const command of [add(1), close, end(1, "failed")]) spring.does(command)
     assert.deepStrictEqual(spring.does(end(1, "cancelled")), [])

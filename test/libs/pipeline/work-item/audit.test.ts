@@ -102,7 +102,7 @@ describe("an audit", () => {
     assert.strictEqual(isAuditedAgain(), "work_item.audit_failed")
   })
 
-  it("reports an auditor that did not answer, and goes on", () => {
+  it("reports an auditor that did not answer, and continues", () => {
     const item = inHand("audit")
     const late = { auditor: "safety", agent: "owl", sandboxId: "s-1" }
     assert.deepStrictEqual(item.reports("auditor-timed-out", late), ["audit.auditor_timed_out"])

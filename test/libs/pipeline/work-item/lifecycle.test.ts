@@ -131,7 +131,7 @@ describe("the lifecycle of a work item", () => {
     assert.strictEqual(item.state().state, "NoActionRequired")
   })
 
-  it("fails for good with the reported error", () => {
+  it("fails permanently with the reported error", () => {
     const item = inHand("work")
     assert.deepStrictEqual(item.reports("failed", { reason: "out of ink", failureKind: "agent" }), ["work_item.failed"])
     assert.strictEqual(item.last("work_item.failed")?.workItem?.lastError, "out of ink")

@@ -5,7 +5,7 @@ const quota = { reason: "daily quota", toAgent: null, toModel: null, resetAtMs: 
 const retry = { _tag: "AutoRetry", reason: "quota", triggeredBy: "periodic", attempt: null } as const
 
 describe("an item whose agent is paused", () => {
-  it("waits for it, and states the phase to go on from", () => {
+  it("waits for it, and states the phase to resume from", () => {
     const places = [
       ["work", "work"],
       ["rework", "work"],

@@ -205,7 +205,7 @@ describe("a call that is to be heard within half a second", () => {
     assert.deepStrictEqual(late, { _tag: "Refuse", reason: "beginnings", retryAfterSeconds: 1 })
   })
 
-  it("waits for half of it when first audio takes longer just now, for the next one may be faster", () => {
+  it("waits for half of it when first audio takes longer at the moment, for the next one may be faster", () => {
     assert.strictEqual(admit({ ...load, firstMs: 900 }, { ...first, waitedMs: 240 }, soon)._tag, "Wait")
     assert.strictEqual(admit({ ...load, firstMs: 900 }, { ...first, waitedMs: 250 }, soon)._tag, "Refuse")
   })

@@ -95,7 +95,7 @@ describe("a listener", () => {
     assert.strictEqual(book.load(engine, 20_000).low, 0)
   })
 
-  it("that stalled goes on from its next audio", () => {
+  it("that stalled resumes from its next audio", () => {
     const { one } = entered()
     one.got(1, 0)
     one.got(2, 5_000)

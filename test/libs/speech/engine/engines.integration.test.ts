@@ -54,7 +54,7 @@ const suite = (engine: EmbeddedEngine, name: string, it: Tests) => {
       assert.isTrue(words.every((word, at) => word.sample >= (words[at - 1]?.sample ?? 0)))
     })
   )
-  it.effect("speaks a word by its phonemes, as the word that sounds so, and says where it stands", () =>
+  it.effect("speaks a word by its phonemes, as the word that sounds so, and says where it is", () =>
     Effect.gen(function* () {
       const engine = yield* Opened
       const say = (text: string, ...words: ReadonlyArray<readonly [word: string, ipa: string]>) =>

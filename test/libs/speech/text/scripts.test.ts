@@ -102,7 +102,7 @@ describe("a text in several scripts", () => {
     ])
   })
 
-  it("goes on in the sentence without a pause, and pauses at its end", () => {
+  it("continues in the sentence without a pause, and pauses at its end", () => {
     assert.deepStrictEqual(
       read("Say Привет now. Один. Two.").chunks.map(({ goesOn }) => goesOn ?? false),
       [true, true, false, false, false]

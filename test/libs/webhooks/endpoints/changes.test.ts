@@ -119,7 +119,7 @@ describe("a rotation of secrets", () => {
   const opened = ({ secrets }: EndpointRecord) =>
     secrets.map(({ sealed, notAfterMs }) => [Result.getOrThrow(seal.open(endpointIdOf("a"), sealed)), notAfterMs])
 
-  it("puts the new one first and gives the one before its time; a third drops the oldest", () => {
+  it("puts the new one first and gives the previous one its time; a third drops the oldest", () => {
     const once = done(rotate(made({}, { secret: first }), second, 1_000)).record
     assert.deepStrictEqual(opened(once), [
       [second, null],
@@ -137,7 +137,7 @@ describe("a rotation of secrets", () => {
     assert.deepStrictEqual(done(rotate(once, second, 1_000, 1)), { record: once, same: true })
   })
 
-  it("without an overlap ends the one before at once, and the first secret of an endpoint has none before", () => {
+  it("without an overlap ends the previous one at once, and the first secret of an endpoint has none before", () => {
     assert.deepStrictEqual(opened(done(rotate(made({}, { secret: first }), second, 0)).record), [[second, null]])
     assert.deepStrictEqual(opened(done(rotate(made(), first, 1_000)).record), [[first, null]])
   })

@@ -119,7 +119,7 @@ describe("listen", () => {
     )
   )
 
-  it.live("goes on after the last event when its connection broke, and tells failures of the port", () =>
+  it.live("continues after the last event when its connection broke, and tells failures of the port", () =>
     withConsole(() =>
       Effect.gen(function* () {
         const receiver = yield* startReceiver

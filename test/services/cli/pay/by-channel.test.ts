@@ -31,7 +31,7 @@ const shownBy = (channels: WalletChannels, signedMaxClaimable: bigint) => {
 }
 
 describe("a payer whose count of a channel was corrected", () => {
-  it.effect("goes on from what its own voucher covers", () =>
+  it.effect("resumes from what its own voucher covers", () =>
     Effect.gen(function* () {
       const channels = yield* openChannels
       assert.strictEqual(correctedBy(refusal(shownBy(channels, 1_000n)), channels, offer), 700n)

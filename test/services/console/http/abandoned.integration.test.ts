@@ -47,7 +47,7 @@ describe("abandoned deliveries on the console", () => {
     )
   )
 
-  it.live("tell why each was given up, and its body only to a token that may read payloads", () =>
+  it.live("tell why each was abandoned, and its body only to a token that may read payloads", () =>
     withConsole((call) =>
       Effect.gen(function* () {
         const { sequence, delivery } = yield* abandon("demo")
@@ -136,7 +136,7 @@ describe("abandoned deliveries on the console", () => {
     )
   )
 
-  it.live("are discarded for good, and the log of acts says by whom and why", () =>
+  it.live("are discarded permanently, and the log of acts says by whom and why", () =>
     withConsole((call) =>
       Effect.gen(function* () {
         const { sequence, delivery } = yield* abandon("demo")

@@ -155,7 +155,7 @@ describe("deliveries on the console", () => {
     )
   )
 
-  it.live("are found by their id wherever the log has them, and a search that ended in time goes on", () =>
+  it.live("are found by their id wherever the log has them, and a search that ended in time continues", () =>
     withConsole((call) =>
       Effect.gen(function* () {
         const [oldest, middle] = [attempted("demo", "failed"), attempted("demo", "delivered")]

@@ -91,7 +91,7 @@ describe("receipts on the console", () => {
     )
   )
 
-  it.live("come as a table of the same filter, oldest first, that goes on after a line", () =>
+  it.live("come as a table of the same filter, oldest first, that continues after a line", () =>
     withConsole(
       (call) =>
         Effect.gen(function* () {

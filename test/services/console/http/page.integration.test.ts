@@ -52,7 +52,7 @@ describe("the console's page", () => {
     )
   )
 
-  it.live("has files that a browser keeps for good, packed as it takes them", () =>
+  it.live("has files that a browser keeps permanently, packed as it takes them", () =>
     withPage((url) =>
       Effect.gen(function* () {
         const index = yield* textOf(yield* get(`${url}/`))
@@ -144,7 +144,7 @@ const upstream = Effect.gen(function* () {
 })
 
 describe("a call to another API through the console", () => {
-  it.live("goes on with the caller's token as it is, without its cookie, and comes back without the other's", () =>
+  it.live("continues with the caller's token as it is, without its cookie, and comes back without the other's", () =>
     Effect.scoped(
       Effect.gen(function* () {
         const api = yield* upstream

@@ -18,7 +18,7 @@ const folder = Effect.acquireRelease(
 )
 
 describe("the embedded broker", () => {
-  it.live("shows its figures under the exporter's names, and goes on when it is killed and comes back", () =>
+  it.live("shows its figures under the exporter's names, and continues when it is killed and comes back", () =>
     Effect.gen(function* () {
       const home = yield* folder
       yield* Effect.gen(function* () {

@@ -313,7 +313,7 @@ describe("a hostile payer of a channel", () => {
     )
   )
 
-  it.live("loses nothing and gets nothing unpaid when it withdraws while its stream goes on", () =>
+  it.live("loses nothing and gets nothing unpaid when it withdraws while its stream continues", () =>
     withChannels(
       (fleet) =>
         Effect.gen(function* () {

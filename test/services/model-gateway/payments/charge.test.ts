@@ -82,7 +82,7 @@ describe("the charge of a call whose payer has signed a maximum", () => {
     assert.strictEqual(capped(-1n, 5n), 0n)
   })
 
-  it("never falls while a stream goes on, and is never less than the price at which one is cut", () => {
+  it("never falls while a stream continues, and is never less than the price at which one is cut", () => {
     const { number, use } = numbers()
     for (let round = 0; round < rounds; round += 1) {
       const now = { ...use(), isComplete: false }

@@ -197,7 +197,7 @@ describe("a call whose charge follows its use", () => {
     )
   )
 
-  it.effect("has one charge when its payment ends before the stream does, which then may not go on", () =>
+  it.effect("has one charge when its payment ends before the stream does, which then may not continue", () =>
     Effect.scoped(
       Effect.gen(function* () {
         const { paid, seen, chargedUsd } = yield* opened("stream")

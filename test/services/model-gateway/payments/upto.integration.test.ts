@@ -291,7 +291,7 @@ describe.each(layouts)("a call that is paid by upto, $layout", ({ withPayments }
     )
   )
 
-  it.live("ends at what was signed, as at its longest length, when its provider goes on beyond", () =>
+  it.live("ends at what was signed, as at its longest length, when its provider continues beyond", () =>
     withUpto((fleet) =>
       Effect.gen(function* () {
         const payer = yield* payerOn(fleet)

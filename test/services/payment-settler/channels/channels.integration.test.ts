@@ -89,7 +89,7 @@ describe.each(signerKinds)("the settlers of payment channels whose keys are in: 
 })
 
 describe("the settlers of payment channels whose authorizer is another one now", () => {
-  it.live("claim what the channels of the one before owe, as long as its key is retiring", () =>
+  it.live("claim what the channels of the previous one owe, as long as its key is retiring", () =>
     withChannels(
       (fleet) =>
         Effect.gen(function* () {
@@ -308,7 +308,7 @@ describe("the books of payment channels", () => {
 })
 
 describe("the answer that a channel's record holds", () => {
-  it.live("is kept for two days, and no longer where the payer does not go on", () =>
+  it.live("is kept for two days, and no longer where the payer does not continue", () =>
     withChannels(
       (fleet) =>
         Effect.gen(function* () {

@@ -116,7 +116,7 @@ describe("the channels of a network", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("that an operator has explained are not told again, and those that were in order since are", () =>
+  it.effect("that an operator has explained are not reported again, and those that were in order since are", () =>
     Effect.gen(function* () {
       for (const how of ["accepted", "resolved"] as const) {
         const { compare, findings, books, counted } = yield* world([channelOf()])

@@ -156,7 +156,7 @@ describe("a finding of the reconciliation", () => {
     }).pipe(Effect.provide(layer))
   })
 
-  it.effect("that an operator has accepted is not told again; one that was over is", () => {
+  it.effect("that an operator has accepted is not reported again; one that was over is", () => {
     return Effect.forEach(["accepted", "resolved"] as const, (how) => {
       const { layer, now, findings } = world()
       const transfer = { _tag: "TransferWithoutReceipt", transfer: gift, claimKey: null } as const

@@ -129,7 +129,7 @@ describe("an order of an operator", () => {
     }).pipe(Effect.provide(there.layer))
   })
 
-  it.effect("is answered after fifteen seconds, and goes on", () => {
+  it.effect("is answered after fifteen seconds, and continues", () => {
     const { layer, obey, carried } = world(withOrder(empty, "one", 0), () => Effect.never)
     return Effect.gen(function* () {
       const answering = yield* Effect.forkChild(obey("one"), { startImmediately: true })

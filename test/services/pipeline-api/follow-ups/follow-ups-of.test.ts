@@ -106,7 +106,7 @@ describe("the follow-ups of a record", () => {
     assert.isFalse(isLookedAt([{ _tag: "Paused" }], {}, "queue"))
   })
 
-  it("let waiting items go on when their agent is back", () => {
+  it("let waiting items continue when their agent is back", () => {
     assert.deepStrictEqual(shortly([{ _tag: "Resumed", resumedBy: "me", reason: null }], {}, "agent"), ["Wake"])
     assert.deepStrictEqual(shortly([{ _tag: "QuotaReset" }], {}, "agent"), ["Wake"])
     assert.deepStrictEqual(
@@ -115,7 +115,7 @@ describe("the follow-ups of a record", () => {
     )
   })
 
-  it("let items that wait for a quota go on only when the quota is back", () => {
+  it("let items that wait for a quota continue only when the quota is back", () => {
     const wakes = (fact: object) => Result.getOrThrow(followUpsOf(record([fact], {}, "agent")))
     assert.deepStrictEqual(wakes({ _tag: "QuotaReset" }), [{ _tag: "Wake", agentId: "owl", isQuota: true }])
     for (const fact of [

@@ -133,7 +133,7 @@ describe("the API", () => {
     )
   )
 
-  it.live("answers 503 with Retry-After while the log is unreachable, and goes on afterwards", () =>
+  it.live("answers 503 with Retry-After while the log is unreachable, and continues afterwards", () =>
     Effect.gen(function* () {
       const server = yield* natsServer
       yield* Effect.gen(function* () {

@@ -29,7 +29,7 @@ describe("the follow-ups of a report", () => {
     assert.deepStrictEqual(moved({ toAgent: null, toModel: null }, null), [null, null])
   })
 
-  it("fail the item whose agent was refused for good at its pickup, and no other", () => {
+  it("fail the item whose agent was refused permanently at its pickup, and no other", () => {
     const refused = { agent: "owl", agentInstanceId: "a", outcome: "failed", cause: "pickup", workItemId: uuid }
     const steps = (changes: object, atWork: WorkItemDispatch | null = dispatch()) =>
       reportSteps(sample("smoke-result", { ...refused, category: "Persistent", reason: "auth", ...changes }), {

@@ -66,7 +66,7 @@ describe("a report", () => {
     )
   )
 
-  it.live("that the item cannot follow is refused and dropped, and the next one goes on", () =>
+  it.live("that the item cannot follow is refused and dropped, and the next one continues", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const { id } = yield* createItem(call)

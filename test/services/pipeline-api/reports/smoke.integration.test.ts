@@ -45,7 +45,7 @@ const given = Effect.fnUntraced(function* (call: Call) {
 })
 
 describe("a test of an agent's credentials", () => {
-  it.live("that fails for good at an item's pickup fails the item too, and both events name it", () =>
+  it.live("that fails permanently at an item's pickup fails the item too, and both events name it", () =>
     withPipeline((call) =>
       Effect.gen(function* () {
         const id = yield* given(call)

@@ -169,7 +169,7 @@ const mark = (value: string, start_time: number, end_time: number): WordMark => 
 })
 
 describe("what a context says", () => {
-  it("is aligned by characters, whose times begin anew with each message", () => {
+  it("is aligned by characters, whose times begin again with each message", () => {
     const first = alignmentOf([mark("Hi", 10, 30), mark("you.", 40, 80)], 0)
     assert.deepStrictEqual(first.aligned, {
       chars: [..."Hi you. "],

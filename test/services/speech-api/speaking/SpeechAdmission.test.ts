@@ -129,7 +129,7 @@ describe("a caller that is refused", () => {
 })
 
 describe("the next in line", () => {
-  it.effect("begins in the moment in which the one before it is heard", () =>
+  it.effect("begins in the moment in which the previous one it is heard", () =>
     Effect.gen(function* () {
       const { listener } = yield* enter
       const next = yield* Effect.forkScoped(enterAs("next"))
@@ -142,7 +142,7 @@ describe("the next in line", () => {
 })
 
 describe("a live connection's next words", () => {
-  it.effect("wait their turn where others are told to come again", () =>
+  it.effect("wait their turn where others are told to retry later", () =>
     Effect.gen(function* () {
       const first = yield* Scope.make()
       yield* Scope.provide(enter, first)

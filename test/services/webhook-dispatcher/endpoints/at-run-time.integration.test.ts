@@ -158,7 +158,7 @@ describe("an endpoint made at run time", () => {
         })
       )
 
-      it.live("goes on with other settings within a second, and loses nothing of what it waits for", () =>
+      it.live("continues with other settings within a second, and loses nothing of what it waits for", () =>
         Effect.gen(function* () {
           const { server, receiver } = yield* setUp
           yield* whileDispatching(

@@ -113,8 +113,8 @@ describe("with two dispatchers of which one is killed", () => {
   )
 })
 
-describe("a dispatcher that stands still while an endpoint is removed", () => {
-  it.live("sends nothing to it when it goes on, and serves the others again", () =>
+describe("a dispatcher that is stuck while an endpoint is removed", () => {
+  it.live("sends nothing to it when it continues, and serves the others again", () =>
     Effect.gen(function* () {
       const { server, receiver } = yield* setUp
       yield* onBus(

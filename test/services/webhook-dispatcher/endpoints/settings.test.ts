@@ -55,7 +55,7 @@ describe("the settings of an endpoint made at run time", () => {
     )
   })
 
-  it("begin after what a removed endpoint of its name has had, unless they go on with it", () => {
+  it("begin after what a removed endpoint of its name has had, unless they continue with it", () => {
     const read = (changes: object) =>
       Result.getOrThrow(settingsOfRecord({ ...record, ...changes }, 60_000, seal)).madeAtRunTime
     assert.deepInclude(read({}), { isEnabled: true, startsAfter: 7, formersLast: 7 })

@@ -69,7 +69,7 @@ describe("a changed configuration", () => {
     assert.deepStrictEqual(plan.archived, [])
   })
 
-  it("lets an endpoint that returns within the day go on where it was", () => {
+  it("lets an endpoint that returns within the day continue where it was", () => {
     const cursor: FanOutCursor = { ...beginCursor(90), next: { b: 51 } }
     const has = { members: members({ b: 7 }), configured: [endpoint("b")], roster: { ...roster, nowMs: hourMs } }
     const plan = planMembers(cursor, facts(has))

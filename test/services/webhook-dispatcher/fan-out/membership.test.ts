@@ -139,7 +139,7 @@ const turn = Effect.fnUntraced(function* (world: World, lane: number, membership
 })
 
 describe("an endpoint that was removed and made again under its name", () => {
-  it.effect("gets its own place from a lane that had no turn while it was put away", () => {
+  it.effect("gets its own place from a lane that had no turn while it was archived", () => {
     const world = worldOf(2)
     return Effect.gen(function* () {
       const [first, second] = [yield* membershipOf(0), yield* membershipOf(1)]
@@ -159,7 +159,7 @@ describe("an endpoint that was removed and made again under its name", () => {
     }).pipe(Effect.scoped, Effect.provide(dispatcherIn(world)))
   })
 
-  it.effect("gets nothing that was passed on to another lane while it was put away", () => {
+  it.effect("gets nothing that was passed on to another lane while it was archived", () => {
     const world = worldOf(2)
     world.waiting[1] = 6
     world.between = () => {

@@ -69,7 +69,7 @@ describe("the fan-out of a run", () => {
     )
   })
 
-  it("stops between two endpoints of one event when a step is full, and goes on exactly there", () => {
+  it("stops between two endpoints of one event when a step is full, and continues exactly there", () => {
     const targets = Array.from({ length: 600 }, (_, index) => target(String(index).padStart(3, "0")))
     const steps = planRun(
       { events: [event(1)], lastSequence: 1, targets, isParked: nobody, newDeliveryId: id },

@@ -111,7 +111,7 @@ describe("a remote signer", () => {
     })
   )
 
-  live("that fails again and again is left alone for a while, counts as away, and is asked again", (signer) =>
+  live("that keeps failing is not called for a while, counts as away, and is asked again", (signer) =>
     Effect.gen(function* () {
       const remote = yield* signing(signer)
       signer.fail(() => ({ status: 403 }))

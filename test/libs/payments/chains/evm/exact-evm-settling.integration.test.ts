@@ -71,7 +71,7 @@ describe("settling on an EVM chain", () => {
     })
   })
 
-  it("is refused for good when the payer cancels in the moment before the transaction is sent", async () => {
+  it("is refused permanently when the payer cancels in the moment before the transaction is sent", async () => {
     const { payer, payload, good } = await signedPayment()
     const prepared = await fixture.run(fixture.scheme.prepare(good, await fixture.lease()))
     const nonce = signedOf(payload).authorization.nonce
@@ -118,7 +118,7 @@ describe("settling on an EVM chain", () => {
     assert.notStrictEqual(settled.transaction, prepared.transaction)
   })
 
-  it("is over for good only when its time has passed in a final block", async () => {
+  it("is final only when its time has passed in a final block", async () => {
     const { good } = await signedPayment(30)
     await fixture.run(fixture.chain.advance(60))
     const late = { ...good, validBeforeMs: 0 }

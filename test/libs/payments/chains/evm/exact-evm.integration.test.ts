@@ -14,7 +14,7 @@ describe("settling on an EVM chain", () => {
   afterAll(() => fixture.end())
   const { settle, signedPayment } = settlingOn(() => fixture)
 
-  it("reads every transfer to the receiver once, and goes on from its cursor", async () => {
+  it("reads every transfer to the receiver once, and resumes from its cursor", async () => {
     const first = await signedPayment()
     const second = await signedPayment()
     const settled = await fixture.run(settle(first.good, 3))

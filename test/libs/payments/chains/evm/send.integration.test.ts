@@ -124,7 +124,7 @@ describe("settling on a chain that makes a block only on request", () => {
     assert.strictEqual(settled.transaction, prepared.transaction)
   })
 
-  it("is pending long before its deadline once another transaction has its nonce for good", async () => {
+  it("is pending long before its deadline once another transaction has its nonce permanently", async () => {
     const [first, second] = [await signedPayment(), await signedPayment()]
     const lease = await fixture.lease()
     const prepared = await fixture.run(fixture.scheme.prepare(first, lease))

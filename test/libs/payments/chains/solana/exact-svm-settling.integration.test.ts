@@ -8,7 +8,7 @@ import { amount } from "./vectors.ts"
 const patience = { pollMs: 10, resendMs: 50, deadlineMs: 20_000 }
 
 describe("settling on Solana", () => {
-  live("goes on when the answer to the submission is lost", () =>
+  live("continues when the answer to the submission is lost", () =>
     Effect.gen(function* () {
       const { chain, pay, settle } = yield* scene()
       chain.switches.outageMethods = ["sendTransaction"]

@@ -111,7 +111,7 @@ describe("a consent", () => {
     }).pipe(Effect.provide(verification({ hear: () => Effect.sync(() => ((listened += 1), words)) })))
   })
 
-  it.effect("is given up when a check does not answer in time", () =>
+  it.effect("is abandoned when a check does not answer in time", () =>
     Effect.gen(function* () {
       const waiting = yield* Effect.forkChild(Effect.flip(verify()))
       yield* TestClock.adjust("20 seconds")

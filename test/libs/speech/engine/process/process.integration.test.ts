@@ -299,7 +299,7 @@ describe("a program that cannot speak", () => {
       })
     )
   )
-  it.live("is killed when it goes on after a cancel, and spared when it stops", () =>
+  it.live("is killed when it continues after a cancel, and spared when it stops", () =>
     scoped(
       Effect.gen(function* () {
         for (const [how, replaced] of [

@@ -44,7 +44,7 @@ describe("the thread of a speaker check", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("goes on for others when one caller leaves", () =>
+  it.live("continues for others when one caller leaves", () =>
     Effect.gen(function* () {
       const ask = yield* thread
       const leaving = yield* Effect.forkChild(ask(1))
