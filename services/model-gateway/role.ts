@@ -31,11 +31,13 @@ import {
 } from "#http"
 import { Configuration } from "#configuration"
 import { exposedHeaders } from "#payments"
+import { Metrics } from "#runtime"
 import { answerEmbeddings } from "./answer-embeddings.ts"
 import { answerModel } from "./answer-model.ts"
 import { answerTokenCount } from "./answer-token-count.ts"
 import { discoveryRoutes } from "./discovery.ts"
 import { gatewayDocuments } from "./documents.ts"
+import { clientCalls } from "./metrics.ts"
 import { ImageJobs, ImageWork } from "./images/ImageJobs.ts"
 import { answerImageJob, answerImages } from "./images/answer-images.ts"
 import { FreeTier } from "./models/FreeTier.ts"
@@ -120,10 +122,15 @@ const bodyRoom = Layer.unwrap(
   )
 )
 
+/** Its series begin with the process: the first answers of each are seen by `increase` too. */
+const clientCounts = Layer.effectDiscard(Effect.map(Metrics, ({ counter }) => counter(clientCalls)))
+
 const parts = ImageWork.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(Upstreams.layer, ImageJobs.layer)),
   Layer.provideMerge(Layer.mergeAll(Providers.layer, Uptime.layer)),
-  Layer.provideMerge(Layer.mergeAll(ModelRegistry.layer, FreeTier.layer, FileFetcher.layer, admission, bodyRoom))
+  Layer.provideMerge(
+    Layer.mergeAll(ModelRegistry.layer, FreeTier.layer, FileFetcher.layer, admission, bodyRoom, clientCounts)
+  )
 )
 
 const listener = Layer.unwrap(

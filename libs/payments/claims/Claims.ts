@@ -364,11 +364,15 @@ export const claimOptionsOf = (
   keptMs: section.KeptHours * 3_600_000
 })
 
-/** A working settler finishes within a few blocks. */
-export const sweepTimesOf = ({ LeaseSeconds }: Pick<Payments, "LeaseSeconds">): SweepTimes => ({
-  leaseMs: LeaseSeconds * 1_000,
-  settleWithinMs: 2 * LeaseSeconds * 1_000
-})
+// A working settler finishes within a few blocks; a payment on Solana ends a minute after it was signed.
+const settleWithinMsMax = 30_000
+
+/** A facilitator may take longer than a block, and is not asked again before it has answered. */
+export const sweepTimesOf = ({ LeaseSeconds, Networks }: Pick<Payments, "LeaseSeconds" | "Networks">): SweepTimes => {
+  const isRemote = Networks.some(({ FacilitatorUrl }) => FacilitatorUrl !== undefined)
+  const leaseMs = LeaseSeconds * 1_000
+  return { leaseMs, settleWithinMs: isRemote ? settleWithinMsMax : Math.min(2 * leaseMs, settleWithinMsMax) }
+}
 
 interface FirstSeen {
   /** True once per payment, and only while its payer has not been refused. */

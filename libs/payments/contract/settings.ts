@@ -463,7 +463,7 @@ const paymentFields = {
   LeaseSeconds: withDefault(
     span(1, 300),
     15,
-    "A claim that is not renewed for so long is given up; a settlement that has not ended after twice as long is asked for again."
+    "A claim that is not renewed for so long is given up. A settlement that has not ended after twice as long, at most 30 s, is asked for again."
   ),
   KeptHours: withDefault(whole(1, 8_760), 24, "How long an ended claim is kept after its authorization's own end."),
   SettleWaitSeconds: withDefault(span(0.1, 60), 10, "How long an answer that is made waits for the chain."),

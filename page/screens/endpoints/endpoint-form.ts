@@ -43,7 +43,7 @@ export const settingFields: ReadonlyArray<SettingField> = [
     hint: "Deliveries; beyond, it is parked. 100,000 if empty.",
     kind: "number"
   },
-  { key: "CircuitBreaker", label: "Breaker", hint: "Pauses after 20 failures in a row.", kind: "switch" }
+  { key: "CircuitBreaker", label: "Breaker", hint: "Opens after 20 failures in a row.", kind: "switch" }
 ]
 
 /** A setting as text for its control; empty where it has none. */

@@ -15,7 +15,11 @@ export const say = Command.make(
     voices: toggle("voices", "list who can speak"),
     language: text("language", "TAG", "the language of the text, such as de-DE"),
     model: text("model", "NAME", "the model that speaks"),
-    lexicon: texts("lexicon", "NAME", "a lexicon with pronunciations, repeatable; default: the workspace's"),
+    lexicon: texts(
+      "lexicon",
+      "NAME",
+      "a lexicon with pronunciations, repeatable; default: those stored with --default"
+    ),
     speed: decimal("speed", { min: 0.25, max: 4, description: "how many times as fast as the voice's own pace" }),
     marks: Flag.Literals("marks", ["words", "json"]).pipe(
       Flag.withOptionalValue("words"),

@@ -48,6 +48,15 @@ describe("the section Payments", () => {
     assert.deepStrictEqual(sweepTimesOf(Payments), { leaseMs: 15_000, settleWithinMs: 30_000 })
   })
 
+  it("asks again for a settlement after twice the lease, at most half a minute, and never sooner of a facilitator", () => {
+    const network = { ...base, FacilitatorUrl: "https://facilitator.example" }
+    const times = (LeaseSeconds: number, ...networks: ReadonlyArray<unknown>) =>
+      sweepTimesOf({ ...Result.getOrThrow(withNetworks(...networks)).Payments, LeaseSeconds }).settleWithinMs
+    assert.strictEqual(times(2, base), 4_000)
+    assert.strictEqual(times(300, base), 30_000)
+    assert.strictEqual(times(2, network), 30_000)
+  })
+
   it("accepts a network with its required keys", () => {
     const { Payments } = Result.getOrThrow(withNetworks(base, { ...solana, FeePayer: solana.PayTo }))
     assert.deepInclude({ ...Payments.Networks[0] }, { AssetSymbol: "USDC", AssetVersion: "2", AssetDecimals: 6 })
