@@ -49,14 +49,15 @@ const chain = {
 
 interface Parts {
   readonly scheme?: Partial<PaymentScheme>
+  readonly kind?: ClaimRecord["kind"]
   readonly move?: Claims["Service"]["move"]
 }
 
 /** A settler's surroundings, which all write down what is asked of them; `ends`: how each lease of a key was ended. */
-const surroundings = ({ call, note }: Recorder, { scheme = {}, move }: Parts = {}) => {
+const surroundings = ({ call, note }: Recorder, { scheme = {}, kind = "whole", move }: Parts = {}) => {
   const ends: Array<LeaseEnd> = []
   let taken = 0
-  let claim = settling
+  let claim: Claim = { ...settling, record: { ...settling.record, kind } }
   const pool = {
     take: () =>
       Effect.map(note("take a key"), () => {
@@ -90,7 +91,7 @@ const surroundings = ({ call, note }: Recorder, { scheme = {}, move }: Parts = {
     Effect.catchTag(call(name, work), "BusUnavailable", () => Effect.fail(noChain)) as Effect.Effect<A, E>
   const parts = { ...chain, ...scheme } as PaymentScheme
   const work: Work = {
-    claim: settling,
+    claim,
     payment,
     scheme: {
       ...parts,
@@ -185,15 +186,41 @@ describe("a payment that the chain would refuse now", () => {
         const record = recorder()
         const { services, work } = surroundings(record, {
           scheme: { recheck: () => Effect.fail(unfunded) },
-          move: (from, step) => Effect.succeed({ ...from, record: moved(from.record, step, 0) ?? from.record })
+          kind
         })
-        const claim = { ...work.claim, record: { ...work.claim.record, kind } }
-        const end = yield* Effect.provideContext(signAndSend({ ...work, claim }), services)
+        const end = yield* Effect.provideContext(signAndSend(work), services)
         assert.strictEqual(end._tag, kind === "stream" ? "Undecided" : "Ended")
         assert.strictEqual(record.calls.includes("move Withheld"), kind === "whole")
       }
     })
   )
+
+  type Row = readonly [
+    kind: ClaimRecord["kind"],
+    seen: ChainStatus,
+    how: "settled" | "uncollected" | "withheld",
+    last: ReadonlyArray<string>
+  ]
+  const elsewhere: ChainStatus = { _tag: "Settled", transaction: "0xby-another" }
+  const rows: ReadonlyArray<Row> = [
+    ["whole", elsewhere, "settled", ["tell the caller", "write the receipt", "move Settled"]],
+    ["whole", { _tag: "Spent", transaction: null }, "uncollected", ["write the receipt", "move Uncollected"]],
+    ["stream", { _tag: "Expired" }, "uncollected", ["write the receipt", "move Uncollected"]],
+    ["whole", { _tag: "Expired" }, "withheld", ["write the receipt", "move Withheld"]]
+  ]
+  for (const [kind, seen, how, last] of rows) {
+    it.effect(`ends as ${how} where the chain shows it as ${seen._tag} and its answer is a ${kind} one`, () =>
+      Effect.gen(function* () {
+        const record = recorder()
+        const scheme = { recheck: () => Effect.fail(unfunded), look: () => Effect.succeed(seen) }
+        const { services, work } = surroundings(record, { scheme, kind })
+        const end = yield* Effect.provideContext(signAndSend(work), services)
+        const refused = { _tag: "Refused", code: "PAYMENT_INVALID", reason: noFunds.reason }
+        assert.deepStrictEqual<unknown>(end, { _tag: "Ended", how, outcome: how === "settled" ? seen : refused })
+        assert.deepStrictEqual(record.calls.slice(record.calls.indexOf("look")), ["look", ...last])
+      })
+    )
+  }
 })
 
 it.effect("the caller of a settled payment continues before its receipt is written", () =>
