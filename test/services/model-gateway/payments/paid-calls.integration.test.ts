@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import { privateKeyToAccount } from "viem/accounts"
+import { newKey } from "../../../support/attacker.ts"
 import { ask, chat, eventsOf, type GatewayAnswer } from "../../../support/gateway.ts"
 import { type SigningOptions, payingFetch, quoteOf, signPayment } from "../../../support/payment-client.ts"
 import { balanced, type PaymentFleet, withPayments } from "../../../support/payment-fleet.ts"
@@ -215,6 +217,24 @@ describe.concurrent.each(layouts)("a paid stream, $layout", ({ withPayments }) =
 })
 
 describe("a payment", () => {
+  it.live("is taken after a 400, and after PAYMENT_UNFUNDED once its wallet is funded", () =>
+    withPayments((fleet) =>
+      Effect.gen(function* () {
+        const key = newKey()
+        const body = chat("hello")
+        const payment = yield* signed(fleet, body, {}, chatPath, key)
+        const unfunded = yield* pay(fleet, body, payment)
+        assert.deepStrictEqual([unfunded.status, unfunded.body["code"]], [402, "PAYMENT_UNFUNDED"])
+        yield* fleet.chain.fund(privateKeyToAccount(key).address, 1_000_000n)
+        for (const refused of [chat("hello", { max_tokens: "many" }), chat("!status 400")])
+          assert.strictEqual((yield* pay(fleet, refused, payment)).status, 400)
+        const taken = yield* pay(fleet, body, payment)
+        assert.strictEqual(taken.status, 200, taken.text)
+        assert.strictEqual(yield* balanced(fleet), 1)
+      })
+    )
+  )
+
   it.live("that is short, empty, forged or about to expire is refused before any model is called", () =>
     withPayments((fleet) =>
       Effect.gen(function* () {
