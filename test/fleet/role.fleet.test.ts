@@ -28,6 +28,21 @@ describe("SIGTERM", () => {
     await until(() => scene.requests.length, { is: 2 })
     assert.strictEqual(scene.requests.length, 2)
   })
+
+  it("exits within 30 s with 0 even when a receiver never answers; its delivery is handed back", async () => {
+    scene.answer = () => undefined
+    const role = await ready([endpoint({ TimeoutSeconds: 300 })])
+    await publish("work_item.merged")
+    await until(() => scene.requests.length, { is: 1 })
+    const began = performance.now()
+    role.signal("SIGTERM")
+    assert.strictEqual(await role.ended, 0)
+    assert.isBelow(performance.now() - began, 30_000)
+    assert.deepInclude(role.log().find(({ message }) => message === "drained") ?? {}, { finished: 0, handedBack: 1 })
+    scene.answer = (response) => void response.writeHead(204).end()
+    await ready([endpoint()])
+    await until(() => scene.requests.length, { is: 2 })
+  })
 })
 
 describe("the log and traces of a role", () => {

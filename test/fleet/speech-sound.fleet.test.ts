@@ -4,7 +4,15 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { audioFormats } from "#speech/audio"
 import { readInput } from "#speech"
-import { faultsOfMarks, type Mark, type SpeechFleet, startSpeechFleet, unmarked, wordsOf } from "../support/speech.ts"
+import {
+  faultsOfMarks,
+  type Heard,
+  type Mark,
+  type SpeechFleet,
+  startSpeechFleet,
+  unmarked,
+  wordsOf
+} from "../support/speech.ts"
 import {
   decodedTogether,
   type Encoded,
@@ -206,6 +214,14 @@ describe("every word has a mark that is a slice of the input", () => {
 })
 
 describe("a text of many sentences", () => {
+  it("of 20,000 characters is spoken to its end, every word marked, on one timeline without drift", async () => {
+    const sentence = "The harbour wakes before the town does, and Dr. Smith counts 42 crates. "
+    const whole = sentence.repeat(300).slice(0, 20_000)
+    const { audio, marks, durationMs } = await heardRight(whole, { output_format: "pcm_8000" })
+    assert.isAtMost(durationMs - (marks.at(-1)?.end_time ?? 0), 1_000)
+    assert.isAtMost(Math.abs(lengthMs({ samples: samplesOf(audio), rateHz: 8_000 }) - durationMs), 0.05)
+  })
+
   const sentences = [
     "Every morning the harbour wakes before the town does.",
     "Gulls argue over the nets, and nobody minds; it has always been so.",
@@ -308,6 +324,24 @@ describe("a repeated request", () => {
 })
 
 describe("SSML", () => {
+  const msOf = ({ marks }: Heard, value: string) => {
+    const mark = marks.find((one) => one.value === value) ?? assert.fail(`no mark of ${value}`)
+    return mark.end_time - mark.start_time
+  }
+
+  it("keeps a prosody over sentence ends and nested elements", async () => {
+    const inner = 'one two. Three <prosody pitch="x-high">four. Five</prosody> six'
+    const plain = await heardRight(`<speak>Start ${inner.replaceAll(/<[^>]*>/gu, "")}. End.</speak>`)
+    const slow = await heardRight(`<speak>Start <prosody rate="50%">${inner}.</prosody> End.</speak>`)
+    for (const value of ["Three", "Five", "six."]) assert.isAbove(msOf(slow, value), 1.4 * msOf(plain, value), value)
+    assert.isBelow(msOf(slow, "End."), 1.2 * msOf(plain, "End."))
+  })
+
+  it("speaks an alias, and marks the word that it stands for", async () => {
+    const alias = '<speak>The <sub alias="World Wide Web Consortium">W3C</sub> says so.</speak>'
+    assert.isAbove(msOf(await heardRight(alias), "W3C"), 1_000)
+  })
+
   it("is silent for the length of a break, without a mark in it", async () => {
     const { audio, marks } = await heardRight('<speak>One<break time="2s"/> two <break time="750ms"/>three.</speak>')
     const [one, two, three] = marks as [Mark, Mark, Mark]
