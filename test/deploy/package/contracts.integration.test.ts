@@ -3,6 +3,7 @@ import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, wr
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import ts from "typescript-5"
 import { eventCatalogue } from "#base"
 import { standardWebhooksHeaders, standardWebhooksKey } from "#webhooks"
 import { makePackage } from "../../../deploy/package/contracts.ts"
@@ -97,6 +98,28 @@ const typesOf = (file: string, options: Readonly<Record<string, unknown>> = {}) 
   return failureOf(() => inConsumer(process.execPath, join(repository, "node_modules/typescript/bin/tsc"), "-p", "."))
 }
 
+/** All values and types that an import of the package brings, one a line: its place in the package, and its name. */
+const exportedNames = () => {
+  const installed = join(consumer, "node_modules/starling-contracts")
+  const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8")) as {
+    readonly exports: Readonly<Record<string, string | { readonly types: string }>>
+  }
+  const entries = Object.entries(manifest.exports).flatMap(([name, to]) =>
+    typeof to === "string" ? [] : [{ name, file: join(installed, to.types) }]
+  )
+  const program = ts.createProgram({ rootNames: entries.map(({ file }) => file), options: { noLib: true, types: [] } })
+  const checker = program.getTypeChecker()
+  return entries.flatMap(({ name, file }) => {
+    const source = program.getSourceFile(file)
+    const entry = source && checker.getSymbolAtLocation(source)
+    if (entry === undefined) throw new Error(`${file} exports nothing`)
+    return checker
+      .getExportsOfModule(entry)
+      .map((symbol) => `${name} ${symbol.name}`)
+      .toSorted()
+  })
+}
+
 describe("the package of the contracts", () => {
   beforeAll(install)
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -120,6 +143,20 @@ describe("the package of the contracts", () => {
         .toSorted()
     assert.deepStrictEqual(found("examples/*.json", ".json"), names)
     assert.includeMembers(found("schemas/*.schema.json", ".schema.json"), names)
+  })
+
+  it("exports the names in exported-names.txt: none is renamed or missing, and what is new is added there", () => {
+    const recorded = readFileSync(join(import.meta.dirname, "exported-names.txt"), "utf8")
+      .trimEnd()
+      .split("\n")
+    const names = exportedNames()
+    assert.deepStrictEqual(
+      {
+        missing: recorded.filter((one) => !names.includes(one)),
+        added: names.filter((one) => !recorded.includes(one))
+      },
+      { missing: [], added: [] }
+    )
   })
 
   it("reads events with its schemas, and its types hold in strict mode", () => {
