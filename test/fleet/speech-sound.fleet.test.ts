@@ -331,7 +331,7 @@ describe("SSML", () => {
 
   it("keeps a prosody over sentence ends and nested elements", async () => {
     const inner = 'one two. Three <prosody pitch="x-high">four. Five</prosody> six'
-    const plain = await heardRight(`<speak>Start ${inner.replaceAll(/<[^>]*>/gu, "")}. End.</speak>`)
+    const plain = await heardRight(`<speak>Start ${inner}. End.</speak>`)
     const slow = await heardRight(`<speak>Start <prosody rate="50%">${inner}.</prosody> End.</speak>`)
     for (const value of ["Three", "Five", "six."]) assert.isAbove(msOf(slow, value), 1.4 * msOf(plain, value), value)
     assert.isBelow(msOf(slow, "End."), 1.2 * msOf(plain, "End."))
