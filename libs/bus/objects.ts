@@ -30,10 +30,10 @@ export class Objects extends Context.Service<
     ) => Effect.Effect<StoredObject, BusError>
     /**
      * Stores bytes from memory in one round trip, and in one message where they fit; an object takes two. Earlier bytes
-     * of the same name stay until they expire. Only `getWhole` finds them.
+     * of the same name stay until they expire. Only `getBytes` finds them.
      */
     readonly putBytes: (store: string, name: string, bytes: Uint8Array) => Effect.Effect<void, BusError>
-    /** The bytes last stored by `putWhole` under a name, from the leader. */
+    /** The bytes last stored by `putBytes` under a name, from the leader. */
     readonly getBytes: (store: string, name: string) => Effect.Effect<Option.Option<Uint8Array>, BusError>
     readonly get: (store: string, name: string) => Stream.Stream<Uint8Array, BusError>
     readonly info: (store: string, name: string) => Effect.Effect<Option.Option<StoredObject>, BusError>
@@ -191,7 +191,7 @@ const wholeMessage = (store: string, name: string, data: Uint8Array): StreamWrit
 /**
  * One round trip, where the client library makes five: chunks and name leave together, in the format of ADR-20. The
  * broker stores in the order of sending, so a name is only ever stored after its chunks. An older object's chunks stay
- * until they expire. An empty message marks an earlier `putWhole` as superseded.
+ * until they expire. An empty message marks an earlier `putBytes` as superseded.
  */
 const writeObject = Effect.fnUntraced(function* (
   write: Nats["Service"]["write"],

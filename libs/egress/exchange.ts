@@ -1,11 +1,9 @@
 /**
- *
  * One request and its answer over a pool: total deadline, capped body, prompt cancellation. It uses callbacks and a
  * plain timer, because it runs ten thousand times a second; nothing else belongs in this file.
  *
  * A receiver may hang up on an idle connection just as a request leaves on it. If the caller allows its request to
  * arrive twice, and no byte of an answer came, it is sent once more at once, on a connection of its own.
- *
  */
 import type { Socket } from "node:net"
 import { Effect } from "effect"

@@ -1,12 +1,10 @@
 /**
- *
  * Traces, when a collector is configured: sampled spans go to a bounded buffer and from there in batches to the
  * collector. A slow or unavailable collector costs dropped spans, which are counted, and nothing else.
  *
  * Without `effect/observability` (4.1.0): its exporter begins a request for every thousand spans, however many are in
  * flight, so a slow collector costs unbounded memory. After a failure it drops the spans of a minute and counts none of
  * them. It encodes each span where the span ends, on the request's path, with full stack traces.
- *
  */
 import { Cause, Context, Effect, Exit, Layer, Option, Queue, Schedule, Schema, Tracer } from "effect"
 import { defineCounter, Metrics } from "./Metrics.ts"

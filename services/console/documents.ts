@@ -54,7 +54,7 @@ const consoleParts: ApiParts = {
     if (middlewares.size === 0) return []
     return resends.includes(identifier) ? ["X-Request-Id", "Idempotency-Key"] : ["X-Request-Id"]
   },
-  codesWith: (status, endpoint) => [
+  headersWith: (status, endpoint) => [
     "X-Request-Id",
     ...(status === 200 && resends.includes(endpoint?.identifier ?? "") ? ["Idempotent-Replayed"] : [])
   ]

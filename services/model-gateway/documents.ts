@@ -101,7 +101,7 @@ const gatewayParts: ApiParts = {
     const isAnthropics = identifier === "createMessage" || identifier === "countTokens"
     return ["PAYMENT-SIGNATURE", ...(isAnthropics ? ["anthropic-beta"] : []), "X-Request-Id"]
   },
-  codesWith: (status, endpoint) => {
+  headersWith: (status, endpoint) => {
     const isCount = endpoint?.identifier === "countTokens"
     const isCall = endpoint?.method === "POST"
     const ofAnswer = endpoint?.identifier === "createImage" ? "X-Image-Job" : "X-Max-Tokens-Capped"

@@ -57,7 +57,7 @@ const pipelineParts: ApiParts = {
     if (middlewares.size === 0) return []
     return method === "GET" ? ["X-Request-Id"] : ["X-Request-Id", "Idempotency-Key"]
   },
-  codesWith: (status, endpoint) => [
+  headersWith: (status, endpoint) => [
     "X-Request-Id",
     ...(status === 201 && creations.includes(endpoint?.identifier ?? "") ? ["Location", "Idempotent-Replayed"] : [])
   ]

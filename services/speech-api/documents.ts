@@ -151,7 +151,7 @@ const speechParts: ApiParts = {
       ...(isTagged ? (["If-None-Match"] as const) : [])
     ]
   },
-  codesWith: (status, endpoint) => {
+  headersWith: (status, endpoint) => {
     // A refusal made before the route is known has only the listener's own header.
     if (endpoint === undefined) return ["X-Request-Id"]
     const ofRoute = status < 300 ? (ofSuccess[endpoint.identifier] ?? []) : []

@@ -1,5 +1,4 @@
 /**
- *
  * The complete role speech-api.
  *
  * in: HTTP and WebSockets on SpeechApi.Port; frames on `speech.to.<instance>.<session>`
@@ -12,7 +11,6 @@
  * one; a caller that leaves cancels within 100 ms; a session that cannot be heard in time is refused with 429 or 503
  * and
  * Retry-After within a second; a failure after the headers is `speech.error`
- *
  */
 import { Effect, Layer } from "effect"
 import { Encoders, ffmpegPoolDefaults, RecordingIntake, recordingIntakeDefaults } from "#speech/audio"

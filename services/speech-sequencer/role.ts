@@ -1,5 +1,4 @@
 /**
- *
  * The role speech-sequencer.
  *
  * in: requests on `speech.sessions` (queue group), frames and credit on `speech.to.<instance>.<session>`
@@ -7,7 +6,6 @@
  * state: none that outlives a session; a session whose sequencer dies is resumed by speech-api elsewhere
  * failure policy: a chunk that no synthesizer delivers is requested again, six times in all, then the session fails; a
  * client that sends no credit for 2 s is dropped; a full sequencer answers busy at once
- *
  */
 import { Clock, Effect, FiberSet, Layer, Result } from "effect"
 import { jsonCodec, Mailbox, Requests } from "#bus"

@@ -1,5 +1,4 @@
 /**
- *
  * The role speech-synthesizer.
  *
  * in: `speech.chunks.<engine>` (SPEECH, a consumer per engine shared by all replicas), cancels on its mailbox, and with
@@ -9,7 +8,6 @@
  * failure policy: a dead process's jobs go to another after 1 s; a job that an engine cannot make is reported to the
  * sequencer, which requests it again or fails; an engine that cannot speak takes no jobs; a crash of an engine thread
  * fails only its job; the jobs of a cancelled session end within one callback of the engine
- *
  */
 import { Cause, Clock, Deferred, Effect, Layer, Schedule, Stream, SubscriptionRef } from "effect"
 import { ack, type AckDecision, consume, type Consumption, drainAll, jsonCodec, Mailbox, type Received } from "#bus"

@@ -107,7 +107,7 @@ const readEvents = Effect.fnUntraced(function* (
   const { lastSequence } = yield* reader.bounds("EVENTS")
   const ids = new Set<string>()
   let read = position
-  let nextAtMs: number | undefined
+  let nextSequence: number | undefined
   const take = (message: SourceMessage) => {
     // A publisher outside the fleet can write anything into the id.
     const isOwn = storedEventName(message.subject)?.from === undefined
@@ -115,15 +115,15 @@ const readEvents = Effect.fnUntraced(function* (
     read = message.sequence
     if (origin === undefined) return
     if (origin.record <= toRecord) ids.add(placeIn(origin))
-    else nextAtMs ??= message.sequence
+    else nextSequence ??= message.sequence
   }
   if (lastSequence > position) {
     yield* reader.range("EVENTS", { fromSequence: position + 1, toSequence: lastSequence }).pipe(
-      Stream.takeWhile(({ sequence }) => nextAtMs === undefined || sequence < nextAtMs + stepEventsMax),
+      Stream.takeWhile(({ sequence }) => nextSequence === undefined || sequence < nextSequence + stepEventsMax),
       Stream.runForEach((message) => Effect.sync(() => take(message)))
     )
   }
-  return { ids, position: nextAtMs === undefined ? read : nextAtMs - 1 }
+  return { ids, position: nextSequence === undefined ? read : nextSequence - 1 }
 })
 
 /** A record as it is compared. */

@@ -130,7 +130,7 @@ const run = Effect.fnUntraced(function* <Cursor, E, R>(
     yield* options.onCursor(cursor, [])
     position.set(labels, options.position(cursor))
   })
-  const waitForLease = Effect.gen(function* () {
+  const standBy = Effect.gen(function* () {
     // A relay does not stand by before its first start: its own first write is what others wait for.
     if (!hasStarted) return
     yield* Effect.logDebug("another relay wrote first, standing by").pipe(Effect.annotateLogs(labels))
@@ -142,7 +142,7 @@ const run = Effect.fnUntraced(function* <Cursor, E, R>(
     return Effect.scoped(relayOnce({ ...options, onStarted }))
   })
   return yield* work.pipe(
-    Effect.catchIf(isLostRace, () => waitForLease),
+    Effect.catchIf(isLostRace, () => standBy),
     Effect.forever
   )
 })

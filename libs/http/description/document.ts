@@ -106,7 +106,7 @@ export interface ApiParts {
    * Names of the headers of an answer with this status; without an endpoint, of a refusal that any endpoint can give.
    * Headers that codes already have need no mention.
    */
-  readonly codesWith: (status: number, endpoint?: HttpApiEndpoint.Top) => ReadonlyArray<string>
+  readonly headersWith: (status: number, endpoint?: HttpApiEndpoint.Top) => ReadonlyArray<string>
 }
 
 /** A path as OpenAPI writes it: `/v1/items/{id}`. */
@@ -166,7 +166,7 @@ interface SharedRefusals {
 }
 
 /** Each refusal appears once, by its codes: most endpoints refuse in the same ways. */
-const sharedRefusals = ({ envelope, codesWith }: ApiParts): SharedRefusals => {
+const sharedRefusals = ({ envelope, headersWith }: ApiParts): SharedRefusals => {
   const names = new Map<string, string>()
   const found: Record<string, JsonObject> = {}
   const named = (name: string, refusal: JsonObject): JsonObject => {
@@ -182,7 +182,7 @@ const sharedRefusals = ({ envelope, codesWith }: ApiParts): SharedRefusals => {
   }
   const other = named("any_other", {
     description: "Any other refusal.",
-    headers: referencesTo("headers", codesWith(0)),
+    headers: referencesTo("headers", headersWith(0)),
     content: jsonContent(refTo(envelope))
   })
   return { named, other, all: () => found }
@@ -248,7 +248,7 @@ const operationOf = (
   parts: ApiParts & { readonly refusals: SharedRefusals }
 ): JsonObject => {
   const scopes = Option.getOrElse(Context.getOption(endpoint.annotations, NeededScopes), () => [])
-  const headersOf = (status: number) => referencesTo("headers", parts.codesWith(status, endpoint))
+  const headersOf = (status: number) => referencesTo("headers", parts.headersWith(status, endpoint))
   const headersOfCodes = ({ headers }: Refusal) =>
     Object.fromEntries(
       headers.map(({ name, isAlways }) => [

@@ -1,5 +1,4 @@
 /**
- *
  * Runs a request with an idempotency key once: the first request does the work, and later ones get its exact answer for
  * a day, across all replicas and restarts. An answer is not kept, and frees the key at once, if it failed on our side,
  * was stopped, or asks for a retry. Two requests with one key never run at the same time while the broker answers; when
@@ -8,7 +7,6 @@
  * The claim on a key has a time to live on the broker's clock and is renewed in time; a holder that dies or is cut off
  * loses it, and stops before another can begin. Every change names the revision it is based on, so a late one changes
  * nothing.
- *
  */
 import { randomUUID } from "node:crypto"
 import { Cause, Clock, Context, Effect, Exit, Layer, Option, Result, Schema } from "effect"

@@ -1,5 +1,4 @@
 /**
- *
  * The loudness leveller brings speech to a loudness while it streams. Gain depends on the position and never on how the
  * samples are cut into pieces, so the same speech is levelled to the same bytes; nothing is held back, so it delays no
  * byte.
@@ -8,7 +7,6 @@
  * ones. The output so far is measured, and the gain of the next 100 ms would bring the entire output to the target if
  * the speech continued unchanged. At first, before any measurement, speech counts as loud as the voices' own level.
  * Peaks are bent below the ceiling instead of being clipped.
- *
  */
 import { speechSampleRateHz } from "#speech/contract"
 

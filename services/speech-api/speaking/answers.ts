@@ -120,8 +120,8 @@ const chunkEvents = (bytes: Uint8Array, marks: Marks): ReadonlyArray<ServerSentE
   return Array.from({ length: count }, (_, index) => {
     const audio = bytes.subarray(index * audioBytesMax, (index + 1) * audioBytesMax)
     const own = batches[index] ?? []
-    const isStreamed = audio.length > 0 && lengthOf(own) > marksBytesMax
-    return isStreamed ? [chunkEvent(audio, []), chunkEvent(noAudio, own)] : [chunkEvent(audio, own)]
+    const isSplit = audio.length > 0 && lengthOf(own) > marksBytesMax
+    return isSplit ? [chunkEvent(audio, []), chunkEvent(noAudio, own)] : [chunkEvent(audio, own)]
   }).flat()
 }
 

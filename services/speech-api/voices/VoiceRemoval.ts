@@ -36,7 +36,7 @@ export class VoiceRemoval extends Context.Service<
         if (!isConsented) yield* files.remove(address, "consent")
         yield* voices.erase(address)
       })
-      const scheduleRemoval = (address: VoiceAddress) =>
+      const clearNow = (address: VoiceAddress) =>
         clear(address).pipe(
           Effect.catch((error) => Effect.logWarning("a voice could not be cleared away yet", error)),
           Effect.annotateLogs({ voice: address.id })
@@ -44,13 +44,13 @@ export class VoiceRemoval extends Context.Service<
 
       const remove = Effect.fn("VoiceRemoval.remove")(function* (address: VoiceAddress) {
         const wasVoice = yield* voices.retire(address)
-        if (wasVoice) yield* scheduleRemoval(address)
+        if (wasVoice) yield* clearNow(address)
         return wasVoice
       }, Effect.uninterruptible)
 
       const giveUp = Effect.fn("VoiceRemoval.giveUp")((reservation: Reservation) =>
         Effect.flatMap(voices.retire(reservation, reservation.revision), (isRetired) =>
-          isRetired ? scheduleRemoval(reservation) : Effect.void
+          isRetired ? clearNow(reservation) : Effect.void
         ).pipe(
           Effect.catch((error) => Effect.logWarning("a voice could not be given up yet", error)),
           Effect.uninterruptible

@@ -31,7 +31,7 @@ export interface Membership extends Effect.Success<ReturnType<typeof membershipO
 
 export const membershipOf = Effect.fnUntraced(function* (lane: number) {
   const deps = yield* dependenciesOf(lane)
-  const state: State = { members: undefined, readFor: [], isLastPage: false, targets: [], rosterAtMs: 0 }
+  const state: State = { members: undefined, readFor: [], isComplete: false, targets: [], rosterAtMs: 0 }
   return {
     /** The steps that bring the cursor in line with the present endpoints. */
     keep: (cursor: FanOutCursor) => keep(deps, state, cursor),
@@ -47,7 +47,7 @@ interface State {
   /** The inputs of the last plan. */
   readFor: ReadonlyArray<unknown>
   /** Whether the lane has every endpoint that belongs to it. */
-  isLastPage: boolean
+  isComplete: boolean
   targets: ReadonlyArray<EndpointSettings>
   rosterAtMs: number
 }
@@ -65,7 +65,7 @@ const keep = Effect.fnUntraced(function* (
   // The first lane archives them, once every lane has released them.
   if (lane === 0 && leaving.length > 0 && isLetGo) yield* deps.removals
   const isRosterDue = cursor.roster !== deps.ours || nowMs - state.rosterAtMs >= rosterEveryMs
-  const isSettled = state.isLastPage && areSame(inputsOf(endpoints.all(), state.members, cursor), state.readFor)
+  const isSettled = state.isComplete && areSame(inputsOf(endpoints.all(), state.members, cursor), state.readFor)
   if (isSettled && isLetGo && laneFacts === undefined && !isRosterDue) return []
 
   // A twin may have known changes that this process has not read yet.
@@ -111,7 +111,7 @@ const isTaking = (
 const adopt = ({ lane, endpoints }: Dependencies, state: State, { cursor, members }: MemberPlan) => {
   const all = endpoints.all()
   state.members = members
-  state.isLastPage = lackingOf(cursor, { lane, members, ...presentIn(endpoints) }).length === 0
+  state.isComplete = lackingOf(cursor, { lane, members, ...presentIn(endpoints) }).length === 0
   const inputs = inputsOf(all, members, cursor)
   if (areSame(inputs, state.readFor)) return
   state.readFor = inputs

@@ -1,5 +1,4 @@
 /**
- *
  * A lossy encoder encodes answer after answer: one ffmpeg, or one of those that share a process. Between two answers it
  * is fed silence, which pushes out the last frames of one and is the run-up of the next. Frames are counted, so each
  * answer gets exactly its own, and the silence is long enough that no answer affects the next. A start of ffmpeg costs
@@ -9,7 +8,6 @@
  *
  * It is fed at most two seconds ahead of the reader: its pipes would hold a minute of mp3, and the client's pace should
  * reach the source of the PCM.
- *
  */
 import { Effect, Latch } from "effect"
 import type { EncoderPlan } from "./plan.ts"

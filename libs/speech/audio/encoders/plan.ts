@@ -1,12 +1,10 @@
 /**
- *
  * How ffmpeg, or libmp3lame in its place, encodes a format, and how its output is changed so that decoders play it
  * without the encoder's delay. Silence is fed ahead of every mp3 and aac answer: it opens the encoder and fills its
  * look-ahead while the process waits. The frames of that silence are dropped, so the first real samples come out within
  * a millisecond.
  *
  * Never `-fflags nobuffer`: it discards the input of the probing, the first 43 ms of every answer.
- *
  */
 import { aacFrameSamples, adtsShape, type FrameShape, mp3Shape, oggOpusShape } from "./frames.ts"
 import { type AudioFormat, mp3FrameSamples } from "../formats.ts"
