@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser)("the page when the broker is killed", () => {
     await page.evaluate("window.wasNotReloaded = true")
     return page
   }
-  const banner = (page: Page) => page.locator(".banner", { hasText: "The broker is away" })
+  const banner = (page: Page) => page.locator(".banner", { hasText: "The broker is unavailable" })
   const publish = async () => {
     const ran = await starling(home, "publish", "work_item.merged", "--example")
     assert.strictEqual(ran.code, 0, ran.error)

@@ -249,7 +249,7 @@ describe.skipIf(!hasBrowser)("how the page looks", () => {
         .getByText(/^Reading/u)
         .first()
         .waitFor({ state: "detached" })
-      assert.isAtLeast(await room.getByText(/cannot be read now|the broker is away/iu).count(), 1, screen)
+      assert.isAtLeast(await room.getByText(/cannot be read now|the broker is unavailable/iu).count(), 1, screen)
       assert.isTrue(await away.getByRole("navigation", { name: "Screens" }).isVisible(), screen)
     }
     await away.context().close()

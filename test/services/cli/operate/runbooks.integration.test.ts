@@ -87,7 +87,7 @@ describe("the way from an alert to its mending", () => {
             const doctor = Effect.map(run(words("starling doctor")), ({ code, out }) => ({ code, out }))
             yield* eventually(doctor, { is: ({ code }) => code === 1 })
             const ill = yield* doctor
-            assert.include(ill.out, "✗ abandoned deliveries: 1 to shop were given up")
+            assert.include(ill.out, "✗ abandoned deliveries: 1 to shop were abandoned")
             assert.include(ill.out, "it answered 503")
             assert.include(ill.out, "./starling abandoned resend --endpoint shop")
 
