@@ -5,7 +5,7 @@
  */
 import { validateHeaderName, validateHeaderValue } from "node:http"
 import { Cause, Effect, Pull, Schema, Stream } from "effect"
-import { type HttpBody, HttpServerResponse } from "effect/http"
+import { HttpServerResponse } from "effect/http"
 
 export type Answer = HttpServerResponse.HttpServerResponse
 
@@ -36,13 +36,7 @@ export const writtenJsonAnswer = <Value>(
   ) as JsonAnswer<Value>
 }
 
-/** An answer with its entire body. */
-export type LastingAnswer = Answer & { readonly body: HttpBody.Uint8Array }
-
 const lasting = new WeakSet<Answer>()
-
-export const isLasting = (answer: Answer): answer is LastingAnswer =>
-  answer.body._tag === "Uint8Array" && lasting.has(answer)
 
 /** An answer that is sent many times: its head is checked once. Throws for one that node would refuse to write. */
 export const lastingAnswer = <A extends Answer>(answer: A): A => {
