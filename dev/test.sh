@@ -101,10 +101,6 @@ ended() { # report code
 ) >"$folder/thorough" 2>&1 &
 thorough=$!
 
-# How much a stranger reads to follow a call, which may only become less.
-nice -n 10 dev/walks.sh >"$folder/walks" 2>"$folder/walks.log" &
-walks=$!
-
 processes=(--project processes --project processes-alone)
 if without=$(dev/docker-engine.sh); then
   without=$(dev/docker-compose.sh)
@@ -140,8 +136,9 @@ code=$?
 cat "$folder/thorough"
 ((code == 0)) || ended thorough $code
 
+# How much a stranger reads to follow a call, which may only become less. Beside other work it would be more.
 echo "== walks"
-wait "$walks"
+dev/walks.sh >"$folder/walks" 2>"$folder/walks.log"
 code=$?
 cat "$folder/walks"
 if ((code != 0)); then
