@@ -179,7 +179,7 @@ export const announceEngineStates = Effect.fnUntraced(function* (all: ReadonlyAr
   )
   const turns = Stream.merge(changed, Stream.tick(renewEveryMs))
   const announcing = Stream.runForEach(turns, () =>
-    Effect.catch(announce(engines), (error) => Effect.logDebug("the engines' states could not be told", error))
+    Effect.catch(announce(engines), (error) => Effect.logDebug("the engines' states could not be published", error))
   )
   yield* Effect.forkScoped(supervise("engine states", Effect.andThen(announcing, Effect.fail("no more turns"))))
 })

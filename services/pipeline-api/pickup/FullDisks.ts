@@ -53,7 +53,7 @@ export class FullDisks extends Context.Service<
         const forget = Effect.sync(() => quietUntilMs.delete(key))
         yield* publisher.publish(subjects.event(event), envelopes, envelope).pipe(
           Effect.tapError(() => forget),
-          Effect.catch((error) => Effect.logWarning("a full disk could not be told of", error))
+          Effect.catch((error) => Effect.logWarning("a full disk could not be reported", error))
         )
       })
       return FullDisks.of({ report })
