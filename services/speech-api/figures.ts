@@ -45,7 +45,9 @@ export const figuresPublished = Layer.effectDiscard(
       }
       yield* records(bucket, { keptMs: () => keptMs }).change(instance, () => replaced(figures))
     })
-    const once = Effect.catch(publishOnce, (error) => Effect.logDebug("the figures of speech could not be published", error))
+    const once = Effect.catch(publishOnce, (error) =>
+      Effect.logDebug("the figures of speech could not be published", error)
+    )
     yield* Effect.forkScoped(
       supervise("speech figures", Effect.forever(Effect.andThen(once, Effect.sleep(renewEvery))))
     )
