@@ -1,11 +1,11 @@
 /**
- * A role's own trial of the broker, every few seconds: a small permitted write, read back, and a check of one more of
- * its streams. Together with failures met in real work they decide whether the role is ready.
+ * A role's own trial of the broker, every few seconds: a small permitted write, read back, and a look at half of its
+ * streams. Together with failures met in real work they decide whether the role is ready.
  */
-import { Clock, Effect, Option, Schedule } from "effect"
-import { defineGauge, Health, Metrics, Role } from "#runtime"
+import { Clock, Effect, Option } from "effect"
+import { check, defineGauge, Metrics, Role } from "#runtime"
 import { Nats } from "./connection/connection.ts"
-import { uses } from "./connection/outages.ts"
+import { type Outage, uses } from "./connection/outages.ts"
 import { toHeaders } from "./message.ts"
 import type { Topology } from "./topology/declarations.ts"
 
@@ -19,53 +19,52 @@ export const busUnusable = defineGauge({
 const triedBuckets: ReadonlyArray<string> = ["leases", "rate-windows", "speech-engines", "token-uses"]
 
 // Two small writes a second across a fleet; a full disk shows within a few of them.
-const every = "5 seconds"
+const pauseMs = 5_000
 // Below every bucket's limit, and every few writes need another page of the disk.
 const trialBytes = 512
+const looksAtOnce = 8
+const isMissing = /no stream takes this subject|stream not found/u
+const whoMakesIt = "; `up`, `starling broker streams --keep` or NACK makes it again, whichever keeps the streams here"
 
 /** Until the scope ends. `part`: what the role uses. */
 export const tryBroker = Effect.fnUntraced(function* (part: Topology) {
   const { outages } = yield* Nats
   const role = yield* Role
-  const now = Effect.map(Clock.currentTimeMillis, outages.at)
-  yield* (yield* Health).readiness(
-    `streams ${role}`,
-    Effect.flatMap(now, ([first, ...others]) =>
-      first === undefined ? Effect.void : Effect.fail(reasonOf(first, others.length))
-    )
-  )
   const gauge = (yield* Metrics).gauge(busUnusable)
-  const show = Effect.map(now, (all) => {
+  const judge = Effect.gen(function* () {
+    const [first, ...others] = outages.at(yield* Clock.currentTimeMillis)
+    const all = first === undefined ? [] : [first, ...others]
     for (const use of uses) gauge.set({ use }, all.filter((each) => each.use === use).length)
+    if (first !== undefined) return yield* Effect.fail(reasonOf(first, others.length))
   })
   const written = new Set(
     part.buckets.filter(({ writers }) => writers.some((one) => one === role)).map(({ name }) => name)
   )
   const own = triedBuckets.filter((name) => written.has(name)).slice(0, 1)
   const looked = everyNameIn(part)
-  let turn = 0
+  let isFirstHalf = true
   const trial = Effect.suspend(() => {
     const failing = outages.failing()
     const again = failing.flatMap(({ use, stream }) =>
       use === "write" && stream.startsWith("KV_") ? [stream.slice(3)] : []
     )
     const unread = failing.flatMap(({ use, stream }) => (use === "read" ? [stream] : []))
-    const next = looked.slice(turn % looked.length).slice(0, 1)
-    turn += 1
+    const next = looked.filter((_, index) => (index % 2 === 0) === isFirstHalf)
+    isFirstHalf = !isFirstHalf
     const writes = new Set([...own, ...again.filter((name) => written.has(name))])
     return Effect.all(
       [
         Effect.forEach(writes, (bucket) => writeAndRead(bucket, role), { concurrency: "unbounded", discard: true }),
-        Effect.forEach(new Set([...next, ...unread]), lookAt, { concurrency: "unbounded", discard: true })
+        Effect.forEach(new Set([...next, ...unread]), lookAt, { concurrency: looksAtOnce, discard: true })
       ],
       { concurrency: 2, discard: true }
     )
   })
-  yield* Effect.forkScoped(Effect.repeat(Effect.andThen(trial, show), Schedule.spaced(every)))
+  yield* check({ name: "streams", isNeeded: true, run: Effect.andThen(trial, judge), pauseMs: () => pauseMs })
 })
 
-const reasonOf = ({ use, stream, reason }: { use: string; stream: string; reason: string }, more: number) =>
-  `cannot ${use} ${stream}: ${reason}${more === 0 ? "" : `; and ${more} more`}`
+const reasonOf = ({ use, stream, reason }: Outage, more: number) =>
+  `cannot ${use} ${stream}: ${reason}${isMissing.test(reason) ? whoMakesIt : ""}${more === 0 ? "" : `; and ${more} more`}`
 
 const everyNameIn = ({ streams, buckets, objectStores }: Topology) => [
   ...streams.map(({ name }) => name),
@@ -89,7 +88,7 @@ const writeAndRead = Effect.fnUntraced(function* (bucket: string, role: string) 
   )
 })
 
-/** A rarely used stream could be gone long before the role notices. */
+/** A rarely used stream could be gone long before a role notices, which in most fleets may not make it again itself. */
 const lookAt = Effect.fnUntraced(function* (name: string) {
   const nats = yield* Nats
   const sinceMs = yield* Clock.currentTimeMillis

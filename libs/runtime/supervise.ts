@@ -11,6 +11,9 @@ const waitMsMax = 10_000
 const wellAfterMs = 60_000
 // One or two stops are a restarting broker or a lost race. By the fourth, 700 ms later, the cause is persistent.
 const stopsShownFrom = 4
+// Longer than a call to the broker waits, which is what most loops stop at. One that ran longer before it stopped has to
+// run twice as long.
+const recoveredAfterMsMin = 10_000
 
 export interface SuperviseOptions {
   /** While the loop keeps stopping, the process is not ready. Without it, that is only shown beside the checks. */
@@ -18,8 +21,8 @@ export interface SuperviseOptions {
 }
 
 /**
- * Restarts a loop whenever it stops. `/readyz` reports a loop that keeps stopping, until it has run for a minute. A
- * command without `Health` reports it nowhere.
+ * Restarts a loop whenever it stops. `/readyz` reports a loop that keeps stopping, until it has run for ten seconds, and
+ * for longer than before its stops. A command without `Health` reports it nowhere.
  */
 export const supervise = <E, R>(
   name: string,
@@ -30,18 +33,23 @@ export const supervise = <E, R>(
     const health = Option.getOrUndefined(yield* Effect.serviceOption(Health))
     let waitMs = firstWaitMs
     let stops = 0
-    let begunAtMs = yield* Clock.currentTimeMillis
+    let longestRunMs = 0
+    let wellFromMs = 0
     const stopping = Effect.map(Clock.currentTimeMillis, (nowMs) =>
-      stops >= stopsShownFrom && nowMs - begunAtMs < wellAfterMs ? "stops again and again" : undefined
+      stops >= stopsShownFrom && nowMs < wellFromMs ? "stops again and again" : undefined
     )
     const isRunning = Effect.flatMap(stopping, (fault) => (fault === undefined ? Effect.void : Effect.fail(fault)))
     if (health !== undefined) yield* isNeeded ? health.readiness(name, isRunning) : health.remark(name, stopping)
     while (true) {
-      begunAtMs = yield* Clock.currentTimeMillis
+      const begunAtMs = yield* Clock.currentTimeMillis
+      wellFromMs = begunAtMs + Math.max(recoveredAfterMsMin, 2 * longestRunMs)
       const cause = yield* Effect.flip(Effect.sandbox(loop))
       yield* Effect.logError("a loop stopped, it is begun again", cause)
-      const wasWell = (yield* Clock.currentTimeMillis) - begunAtMs >= wellAfterMs
+      const ranMs = (yield* Clock.currentTimeMillis) - begunAtMs
+      const wasWell = ranMs >= wellAfterMs
       stops = wasWell ? 1 : stops + 1
+      longestRunMs = wasWell ? 0 : Math.max(longestRunMs, ranMs)
+      wellFromMs = Number.POSITIVE_INFINITY
       if (wasWell) waitMs = firstWaitMs
       yield* Effect.sleep(waitMs)
       waitMs = Math.min(2 * waitMs, waitMsMax)

@@ -17,26 +17,18 @@ import {
 import { Configuration, type Json, unreadable } from "#configuration"
 import type { ConfiguredHttp } from "#egress"
 import {
+  check,
   type ConfigurationFault,
   Environment,
-  Health,
+  type Health,
   InvalidConfiguration,
   Metrics,
   readTextFile,
   secretFromEnv,
   Secrets,
-  supervise,
   variableFault
 } from "#runtime"
-import {
-  localEvmKey,
-  openKeystore,
-  openRemoteSigner,
-  readKeystore,
-  readSettlerKey,
-  type RemoteSigner,
-  type SettlerKey
-} from "#payments"
+import { localEvmKey, openKeystore, openRemoteSigner, readKeystore, readSettlerKey, type SettlerKey } from "#payments"
 import { signatures, signatureSeconds } from "./metrics.ts"
 
 /** Where a key is held, as reported in metrics. */
@@ -216,7 +208,7 @@ const countedSigning = Effect.map(Metrics, (metrics) => {
   }
 })
 
-type Needs = ConfiguredHttp | Health | Scope.Scope
+type Needs = ConfiguredHttp | Health | Metrics | Scope.Scope
 
 const openSigner = (entry: PaymentSigner, path: string) =>
   entry.KeystoreFile === undefined ? remoteSigner(entry, path) : keystoreSigner(entry, entry.KeystoreFile, path)
@@ -254,7 +246,7 @@ const textOf = (file: string, path: string): Effect.Effect<string, Configuration
 
 // The interval between checks of a remote signer: each is two short questions, and a signer that is back is used again
 // soon.
-const lookEvery = "5 seconds"
+const lookEveryMs = 5_000
 
 const remoteSigner = Effect.fnUntraced(function* (
   { Name, Address, Url, TimeoutSeconds, TlsCaFile, TlsCertificateFile, TlsKeyFile }: PaymentSigner,
@@ -271,27 +263,9 @@ const remoteSigner = Effect.fnUntraced(function* (
         }
   const timeoutMs = TimeoutSeconds * 1_000
   const signer = yield* openRemoteSigner({ url: Url ?? "", address, timeoutMs, trusted, identity })
-  yield* watchSigner(Name, signer)
+  const run = Effect.mapError(signer.check, ({ detail }) => detail)
+  yield* check({ name: "signer", subject: Name, isNeeded: true, run, pauseMs: () => lookEveryMs })
   return { kind: "remote", key: { address, sign: signer.sign, isUnavailable: signer.isUnavailable } }
-})
-
-/** Checks the signer periodically: readiness and the log report when it is away or no longer has the key. */
-const watchSigner = Effect.fnUntraced(function* (name: string, { check }: RemoteSigner) {
-  let fault: string | undefined = "not asked yet"
-  const look = Effect.gen(function* () {
-    const result = yield* Effect.result(check)
-    const before = fault
-    fault = Result.isSuccess(result) ? undefined : result.failure.detail
-    if (fault === before) return
-    const logged = fault === undefined ? Effect.logInfo("a remote signer is there") : Effect.logError(fault)
-    yield* Effect.annotateLogs(logged, { signer: name })
-  })
-  yield* Effect.forkScoped(supervise(`signer ${name}`, Effect.forever(Effect.andThen(look, Effect.sleep(lookEvery)))))
-  const health = yield* Health
-  yield* health.readiness(
-    `signer ${name}`,
-    Effect.suspend(() => (fault === undefined ? Effect.void : Effect.fail(fault)))
-  )
 })
 
 type Environment = Readonly<Record<string, string | undefined>>

@@ -7,7 +7,7 @@
  * begin beyond all earlier ones: a reader that follows the stream by sequence would wait forever on one that begins at
  * 1.
  */
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Result } from "effect"
 import { isoTime } from "#base"
 import { Nats } from "../connection/connection.ts"
 import { reportTrouble } from "../connection/dial.ts"
@@ -36,8 +36,10 @@ export const keepTopology = Effect.fn("keepTopology")(function* ({ topology, rep
   const look = Effect.gen(function* () {
     const present = yield* presentStreams
     const missing = wanted.filter(({ name }) => !present.has(name))
-    yield* Effect.forEach(missing, makeAgain, { discard: true })
-    yield* Effect.forEach(consumers, keepConsumer, { discard: true })
+    // What cannot be made now does not keep the rest away.
+    const made = yield* Effect.forEach([...missing.map(makeAgain), ...consumers.map(keepConsumer)], Effect.result)
+    const failures = made.flatMap((one) => (Result.isFailure(one) ? [one.failure.message] : []))
+    if (failures.length > 0) yield* say(failures.join("; "))
   }).pipe(Effect.catch((error) => say(error.message)))
   // After a broken connection at once: the calls wait for the next one.
   return yield* Effect.forever(Effect.andThen(look, Effect.raceFirst(Effect.sleep(lookEvery), nats.lost)))

@@ -77,7 +77,7 @@ describe("a loop of a role", () => {
     [{ isNeeded: false }, true],
     [{ isNeeded: true }, false]
   ] as const)(
-    "that stops again and again shows beside the checks until it has run for a minute, as %o",
+    "that stops again and again shows beside the checks until it has run for ten seconds, as %o",
     ([options, ok]) =>
       Effect.gen(function* () {
         let isBroken = true
@@ -90,8 +90,28 @@ describe("a loop of a role", () => {
         yield* TestClock.adjust("10 minutes")
         assert.deepStrictEqual(yield* health.ready, { ok, checks: { "fan-out": "stops again and again" } })
         isBroken = false
-        yield* TestClock.adjust("71 seconds")
+        yield* TestClock.adjust("20 seconds")
         assert.deepStrictEqual(yield* health.ready, { ok: true, checks: { "fan-out": "ok" } })
       }).pipe(Effect.provide(Health.layer))
+  )
+
+  it.effect("that stops after each quarter of a minute is not taken for well in between", () =>
+    Effect.gen(function* () {
+      let isBroken = true
+      const loop = Effect.suspend(() =>
+        isBroken ? Effect.delay(Effect.fail("no answer"), "15 seconds") : Effect.never
+      )
+      const health = yield* Health
+      yield* health.started
+      yield* Effect.forkChild(supervise("fan-out", loop))
+      yield* TestClock.adjust("5 minutes")
+      for (let second = 0; second < 60; second++) {
+        assert.deepStrictEqual((yield* health.ready).checks, { "fan-out": "stops again and again" })
+        yield* TestClock.adjust("1 second")
+      }
+      isBroken = false
+      yield* TestClock.adjust("56 seconds")
+      assert.deepStrictEqual((yield* health.ready).checks, { "fan-out": "ok" })
+    }).pipe(Effect.provide(Health.layer))
   )
 })

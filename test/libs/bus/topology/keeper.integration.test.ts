@@ -59,6 +59,24 @@ describe("whoever keeps the topology", () => {
     )
   )
 
+  it.live("makes again what can be made, whatever else cannot", () => {
+    const [work, ...others] = trial.streams
+    assert.isDefined(work)
+    const clashing = { ...trial, streams: [{ ...work, name: "CLASHING" }, work, ...others] }
+    return withBus(
+      () =>
+        Effect.gen(function* () {
+          yield* Effect.forkScoped(keepTopology({ topology: clashing, replicas: 1 }))
+          for (const name of ["SMALL", "KV_notes"]) {
+            yield* remove(name)
+            yield* eventually(isThere(name))
+          }
+          assert.isFalse(yield* isThere("CLASHING"))
+        }),
+      trial
+    )
+  })
+
   it.live("makes again a consumer that is lost, alone or with its stream", () =>
     withBus(
       () =>
