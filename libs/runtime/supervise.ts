@@ -11,9 +11,9 @@ const waitMsMax = 10_000
 const wellAfterMs = 60_000
 // One or two stops are a restarting broker or a lost race. By the fourth, 700 ms later, the cause is persistent.
 const stopsShownFrom = 4
-// Longer than a call to the broker waits, which is what most loops stop at. One that ran longer before it stopped has to
-// run twice as long.
-const recoveredAfterMsMin = 10_000
+// A loop that runs this long has recovered: most stop at a call to the broker, which waits five seconds. One that ran
+// longer before it stopped has to run twice as long, up to a bound: what is well again is soon shown as well.
+const recoveredAfterMs = { least: 10_000, most: 20_000 }
 
 export interface SuperviseOptions {
   /** While the loop keeps stopping, the process is not ready. Without it, that is only shown beside the checks. */
@@ -21,8 +21,8 @@ export interface SuperviseOptions {
 }
 
 /**
- * Restarts a loop whenever it stops. `/readyz` reports a loop that keeps stopping, until it has run for ten seconds, and
- * for longer than before its stops. A command without `Health` reports it nowhere.
+ * Restarts a loop whenever it stops. `/readyz` reports a loop that keeps stopping, until it has run for ten to
+ * twenty seconds. A command without `Health` reports it nowhere.
  */
 export const supervise = <E, R>(
   name: string,
@@ -42,7 +42,7 @@ export const supervise = <E, R>(
     if (health !== undefined) yield* isNeeded ? health.readiness(name, isRunning) : health.remark(name, stopping)
     while (true) {
       const begunAtMs = yield* Clock.currentTimeMillis
-      wellFromMs = begunAtMs + Math.max(recoveredAfterMsMin, 2 * longestRunMs)
+      wellFromMs = begunAtMs + Math.min(Math.max(recoveredAfterMs.least, 2 * longestRunMs), recoveredAfterMs.most)
       const cause = yield* Effect.flip(Effect.sandbox(loop))
       yield* Effect.logError("a loop stopped, it is begun again", cause)
       const ranMs = (yield* Clock.currentTimeMillis) - begunAtMs

@@ -17,6 +17,7 @@ import { admit, type Listener, listeners, soundMsOf } from "#speech"
 import { sessionsActive, sessionsEnded, sessionsRefused } from "./metrics.ts"
 import { readScript, type Script } from "./playout.ts"
 import { runSession } from "./session.ts"
+import { checkSpeech } from "./speech-check.ts"
 
 // A crowd that starts within this process needs no broker, whose connection it would share with all audio.
 // Reading 20,000 characters takes some 20 ms of one thread; more at once would only queue.
@@ -61,6 +62,7 @@ const sequencerOf = Effect.gen(function* () {
     active: metrics.gauge(sessionsActive),
     ended: metrics.counter(sessionsEnded),
     refused: metrics.counter(sessionsRefused),
+    worked: yield* checkSpeech,
     count: 0,
     isDraining: false
   }
@@ -109,7 +111,12 @@ interface Accepted {
 
 const speak = (sequencer: Sequencer, { request, script, listener }: Accepted) =>
   runSession(request, script, listener).pipe(
-    Effect.tap((outcome) => Effect.sync(() => sequencer.ended.inc({ outcome }))),
+    Effect.tap((outcome) =>
+      Effect.sync(() => {
+        sequencer.ended.inc({ outcome })
+        if (outcome === "spoken") sequencer.worked()
+      })
+    ),
     Effect.catchCause((cause) =>
       Effect.andThen(
         Effect.sync(() => sequencer.ended.inc({ outcome: "failed" })),

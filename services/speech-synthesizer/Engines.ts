@@ -2,14 +2,14 @@
  * The engines of this process. An embedded engine that the host lacks is logged and left out; without any the role
  * cannot run. A configured model must be usable; an unusable one stops the start. A configured program that cannot
  * speak is logged, and tried again. Which engines can speak is published to the speech APIs in a record of the bucket
- * `speech-engines`, at once on a change and every few seconds; to operators by a gauge and in `/readyz`.
+ * `speech-engines`, at once on a change and every few seconds; to operators by a gauge.
  */
 import { resolve } from "node:path"
 import { Cache, Cause, Context, Deferred, Effect, Exit, Layer, Stream, SubscriptionRef } from "effect"
 import { Kv, Mailbox, Objects, records, replaced } from "#bus"
 import { embeddedEngines, type EngineState, SynthesizerEngines } from "#speech/contract"
 import { Configuration } from "#configuration"
-import { Environment, Health, Metrics, supervise } from "#runtime"
+import { Environment, Metrics, supervise } from "#runtime"
 import {
   embedded,
   EngineMissing,
@@ -164,9 +164,7 @@ export const announceEngineStates = Effect.fnUntraced(function* (all: ReadonlyAr
   const engines = all.filter(isFallible)
   if (engines.length === 0) return
   const usable = (yield* Metrics).gauge(engineUsable)
-  const health = yield* Health
   for (const { name, state } of engines) {
-    yield* health.remark(name, Effect.map(SubscriptionRef.get(state), remarkOf))
     yield* Effect.forkScoped(
       Stream.runForEach(SubscriptionRef.changes(state), (now) =>
         Effect.sync(() => usable.set({ engine: name }, now.state === "failed" ? 0 : 1))
@@ -183,8 +181,6 @@ export const announceEngineStates = Effect.fnUntraced(function* (all: ReadonlyAr
   )
   yield* Effect.forkScoped(supervise("engine states", Effect.andThen(announcing, Effect.fail("no more turns"))))
 })
-
-const remarkOf = ({ state, detail }: EngineState) => (state === "failed" ? `cannot speak: ${detail ?? ""}` : undefined)
 
 const announce = Effect.fnUntraced(function* (engines: ReadonlyArray<FallibleEngine>) {
   const { instance } = yield* Mailbox

@@ -14,9 +14,10 @@ import { ack, type AckDecision, consume, type Consumption, drainAll, jsonCodec, 
 import { ChunkJob, frameCodec, frameSamplesMax, SequencerMail } from "#speech/contract"
 import { subjects } from "#base"
 import { Configuration } from "#configuration"
-import { Drain, Metrics, supervise } from "#runtime"
+import { Drain, Metrics, supervise, type Worked } from "#runtime"
 import type { EngineFrame, EngineJob, SpeechEngine } from "#speech"
 import { Engines, announceEngineStates, References } from "./Engines.ts"
+import { checkEngine } from "./engine-check.ts"
 import { chunksWaiting } from "./metrics.ts"
 import { type PrioritySemaphore, prioritySemaphore } from "./priority-semaphore.ts"
 
@@ -101,6 +102,7 @@ export const speechSynthesizer = synthesizer.pipe(Layer.provide(Engines.layer), 
 interface BoundedEngine {
   readonly engine: SpeechEngine
   readonly slots: PrioritySemaphore
+  readonly worked: Worked
   /** How long a job took recently. */
   jobMs: number
 }
@@ -112,17 +114,19 @@ const workOf = Effect.gen(function* () {
   const { SpeechSynthesizer } = yield* Configuration
   const clock = yield* Clock.Clock
   const waiting = (yield* Metrics).gauge(chunksWaiting)
-  const boundedOf = (engine: SpeechEngine): BoundedEngine => {
+  const boundedOf = Effect.fnUntraced(function* (engine: SpeechEngine) {
+    const worked = yield* checkEngine(engine)
     const onWaiting = (count: number) => waiting.set({ engine: engine.name }, count)
     onWaiting(0)
     const threads = engine.threads ?? SpeechSynthesizer.Threads
     const jobs = () => (bounded.jobMs > shortMsMax ? jobsPerThread.long : jobsPerThread.short)
-    const bounded: BoundedEngine = { engine, jobMs: 0, slots: prioritySemaphore(() => threads * jobs(), onWaiting) }
-    return bounded
-  }
+    const slots = prioritySemaphore(() => threads * jobs(), onWaiting)
+    const bounded: BoundedEngine = { engine, worked, jobMs: 0, slots }
+    return [engine.name, bounded] as const
+  })
   return {
     mailbox: yield* Mailbox,
-    engines: new Map([...(yield* Engines)].map(([name, engine]) => [name, boundedOf(engine)])),
+    engines: new Map(yield* Effect.forEach((yield* Engines).values(), boundedOf)),
     nowMs: () => clock.currentTimeMillisUnsafe(),
     /** Running jobs by session; each ends when its deferred completes. */
     cancels: new Map<string, Set<Deferred.Deferred<void>>>(),
@@ -177,11 +181,11 @@ const inTurn = Effect.fnUntraced(function* (work: Work, bounded: BoundedEngine, 
   let hasRest = false
   const begun = Effect.suspend(() => {
     hasRest = mayPart && slots.isAnyDue(work.nowMs())
-    return timed(work, bounded, speak(engine, made, hasRest ? { to: beginningFrames } : undefined))
+    return timed(work, bounded, speak(bounded, made, hasRest ? { to: beginningFrames } : undefined))
   })
   const frames = yield* slots.withPermit(dueAt(made.job, work.nowMs()), begun)
   if (!hasRest || frames < beginningFrames) return
-  yield* slots.withPermit(work.nowMs(), timed(work, bounded, speak(engine, made, { from: beginningFrames })))
+  yield* slots.withPermit(work.nowMs(), timed(work, bounded, speak(bounded, made, { from: beginningFrames })))
 })
 
 interface Making {
@@ -190,13 +194,14 @@ interface Making {
 }
 
 /** Returns the number of frames sent. */
-const speak = (engine: SpeechEngine, { job, send }: Making, frames: EngineJob["frames"]) => {
+const speak = ({ engine, worked }: BoundedEngine, { job, send }: Making, frames: EngineJob["frames"]) => {
   const { goesOn, pieces, voice } = job
   return engine.synthesize({ voice, pieces, ...(goesOn && { goesOn }), ...(frames && { frames }) }).pipe(
     Stream.runFold(
       () => 0,
       (sent, frame) => {
         send.frame(frame)
+        worked()
         return sent + 1
       }
     ),

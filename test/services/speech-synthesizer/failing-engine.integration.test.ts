@@ -49,8 +49,10 @@ describe("a synthesizer whose first voice cannot be opened", () => {
           const bucket = yield* (yield* Kv).open("speech-engines", SynthesizerEngines)
           const record = yield* bucket.get((yield* Mailbox).instance)
           assert.match(JSON.stringify(Option.getOrUndefined(record)?.value), /"failed".*hibari\.onnx is no ONNX model/u)
-          const { ok: _ok, checks } = yield* (yield* Health).ready
-          assert.match(checks["model-hibari"] ?? "", /cannot speak: .*no ONNX model/u)
+          const { ready } = yield* Health
+          yield* eventually(ready, {
+            is: ({ checks }) => /cannot speak: .*no ONNX model/u.test(checks["speech model-hibari"] ?? "")
+          })
           const text = yield* (yield* Metrics).text
           assert.match(text, /^speech_engine_usable\{.*engine="model-hibari".*\} 0$/mu)
           yield* eventually((yield* Consumers).names("SPEECH"), { is: (names) => names.includes("synthesizer-espeak") })
