@@ -126,6 +126,8 @@ export interface PaymentChain {
   probe(token: TokenTerms): Effect.Effect<void, ChainMismatch | ChainUnavailable>
   /** The amount of the chain's own coin that an account holds for fees, in its smallest unit. */
   feeBalance(address: string): Effect.Effect<bigint, ChainUnavailable>
+  /** For how many transfers that can pay, at the most that the chain's present fees can come to. */
+  transfersLeft(address: string): Effect.Effect<bigint, ChainUnavailable>
   /** The transfers to `payTo` after a position, oldest first, up to the chain's newest final block. */
   transfers(from: ChainPosition | null): Stream.Stream<ChainTransfer, ChainUnavailable>
 }

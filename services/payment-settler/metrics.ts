@@ -22,6 +22,12 @@ export const keysHeld = defineGauge({
   labels: ["network"]
 })
 
+export const transactionsLeft = defineGauge({
+  name: "payment_settler_transactions_left",
+  help: "Transfers whose fees a settler's key can still pay at the chain's present prices, by network and the key's address; 10000 where it is more.",
+  labels: ["network", "key"]
+})
+
 export const signatures = defineCounter({
   name: "payment_signatures_total",
   help: "What settlers' keys were asked to sign, by network, by where the key is (environment, keystore, or a remote signer), and whether a good signature came back.",
@@ -142,6 +148,7 @@ export const settlerMetrics = [
   settlementTries,
   settlementSeconds,
   keysHeld,
+  transactionsLeft,
   signatures,
   signatureSeconds,
   gapsFilled,

@@ -20,6 +20,7 @@ import { Channels, claimOptionsOf, Claims, sweepClaims, sweepTimesOf } from "#pa
 import { ChannelNetworks } from "./channels/ChannelNetworks.ts"
 import { channelKeeper } from "./channels/channel-keeper.ts"
 import { answerChannelOrders } from "./channels/channel-orders.ts"
+import { feeChecks } from "./fee-checks.ts"
 import { Books } from "./reconciliation/Books.ts"
 import { bookOrders } from "./reconciliation/orders.ts"
 import { reconciler } from "./reconciliation/reconciler.ts"
@@ -54,7 +55,8 @@ export const paymentSettler = Layer.mergeAll(
   refundOrders,
   sweeping,
   answerChannelOrders,
-  channelKeeper
+  channelKeeper,
+  feeChecks
 ).pipe(
   Layer.provide(Layer.mergeAll(ChannelNetworks.layer, Channels.layer)),
   Layer.provide(Settler.layer),

@@ -20,7 +20,7 @@ import { chainIdOf, evmDefaults, type EvmSettings } from "./settings.ts"
 import { DomainSeparators, readSettlerKey } from "./signature.ts"
 import { DeployedContracts, simulate } from "./simulate.ts"
 import { funds } from "./token.ts"
-import { FeeSource, prepare } from "./transaction.ts"
+import { FeeSource, prepare, transfersLeft } from "./transaction.ts"
 import { statedTermsOf } from "./upto/payment.ts"
 import { type UptoEvmScheme, uptoEvmScheme } from "./upto/upto-evm.ts"
 
@@ -73,6 +73,7 @@ export const openEvmScheme = Effect.fn("openEvmScheme")(function* (
     broadcast: (prepared, checked) => broadcast(node, sending, prepared, checked),
     look: (checked, transaction) => look(node, settings, checked, transaction),
     feeBalance: (address) => node.balance(address),
+    transfersLeft: (address) => transfersLeft(preparation, address),
     transfers: (from) => transfers(node, settings, from)
   }
 })

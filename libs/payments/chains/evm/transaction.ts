@@ -73,6 +73,12 @@ export const prepare = (preparation: Preparation, payment: EvmPayment, lease: Se
     lease
   )
 
+export const transfersLeft = ({ node, fees }: Preparation, address: string) =>
+  Effect.map(
+    Effect.all([node.balance(address), fees.current()], { concurrency: 2 }),
+    ([balance, { feeMaxWei }]) => balance / (feeMaxWei * transferGas || 1n)
+  )
+
 interface ContractCall {
   readonly to: string
   readonly data: Uint8Array

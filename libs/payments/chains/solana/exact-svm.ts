@@ -53,6 +53,17 @@ export const svmDefaults = {
   settle: { deadlineMs: 30_000, pollMs: 250, resendMs: 2_000 } satisfies SettleOptions
 }
 
+const lamportsPerSignature = 5_000
+const microLamportsPerLamport = 1_000_000
+/** What an account without data must keep to exist. */
+const rentLamports = 890_880n
+
+const transfersFor = (balance: bigint, { priorityFeeMax, computeUnitsMax, requiredSignaturesMax }: FeeLimits) => {
+  const priorityFee = Math.ceil((priorityFeeMax * computeUnitsMax) / microLamportsPerLamport)
+  const left = balance - rentLamports
+  return left < 0n ? 0n : left / BigInt(requiredSignaturesMax * lamportsPerSignature + priorityFee)
+}
+
 export const openSvmScheme = Effect.fn("openSvmScheme")(function* (
   options: SvmOptions
 ): Effect.fn.Return<SvmScheme, never, ConfiguredHttp | Metrics | Scope.Scope> {
@@ -86,6 +97,7 @@ export const openSvmScheme = Effect.fn("openSvmScheme")(function* (
     look: (checked, transaction) =>
       options.isRemote === true ? lookForPayment(rpc, checked, transaction) : lookAtPayment(rpc, checked, transaction),
     feeBalance: (address) => rpc.balance(address),
+    transfersLeft: (address) => Effect.map(rpc.balance(address), (balance) => transfersFor(balance, limits)),
     transfers: (from) => transfersFrom(rpc, { network, asset, payTo, account, pageSize: 1_000 }, from)
   }
 })

@@ -45,6 +45,23 @@ describe("settling on an EVM chain", () => {
     assert.strictEqual(await balance(payTo), before + amount)
   })
 
+  it("can pay for as many transfers as its account says, and for none without the chain's coin", async () => {
+    const { good } = await signedPayment()
+    const lease = await fixture.lease(3)
+    const { address } = lease.key
+    const hold = (wei: bigint) => fixture.run(fixture.chain.rpc("anvil_setBalance", [address, `0x${wei.toString(16)}`]))
+    const left = () => fixture.run(fixture.scheme.transfersLeft(address))
+    const enough = 10n ** 18n
+    await hold(enough)
+    const least = enough / (await left()) + 1n
+    await hold(least - least / 10n)
+    assert.strictEqual(await left(), 0n)
+    await hold(least + least / 10n)
+    assert.strictEqual(await left(), 1n)
+    await fixture.run(fixture.scheme.broadcast(await fixture.run(fixture.scheme.prepare(good, lease)), good))
+    await hold(enough)
+  })
+
   it("has the same outcome for a transaction that is sent again after it was mined", async () => {
     const { good } = await signedPayment()
     const prepared = await fixture.run(fixture.scheme.prepare(good, await fixture.lease()))

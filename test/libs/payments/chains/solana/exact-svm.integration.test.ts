@@ -54,6 +54,8 @@ describe("a Solana payment", () => {
       yield* settle(pay())
       assert.isTrue((yield* scheme.feeBalance(address)) < before)
       assert.strictEqual(yield* scheme.feeBalance(emptyAddress), 0n)
+      assert.isTrue((yield* scheme.transfersLeft(address)) > 0n)
+      assert.strictEqual(yield* scheme.transfersLeft(emptyAddress), 0n)
     }).pipe(inScope)
   )
 

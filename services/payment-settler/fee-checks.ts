@@ -1,0 +1,53 @@
+/**
+ * The checks of what settlers' keys pay fees with: a key without the chain's own coin settles nothing, and what was
+ * served meanwhile may end unpaid. All settlers share the keys, so none is unready for it.
+ */
+import { Effect, Layer } from "effect"
+import { check, type GaugeHandle, Metrics } from "#runtime"
+import { transactionsLeft } from "./metrics.ts"
+import { Networks, type SettlingNetwork } from "./networks.ts"
+
+/** Minutes of a busy shop: by then the account should have been filled. */
+const leftMin = 100
+const leftShownMax = 10_000
+// Nodes may be paid by the question. Balances fall slowly, and one that was too low is asked for more often.
+const pauseMs = 60_000
+
+export const feeChecks = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const gauge = (yield* Metrics).gauge(transactionsLeft)
+    const own = [...(yield* Networks).values()].filter(({ isRemote }) => !isRemote)
+    yield* Effect.forEach(own, (network) => checkFees(network, gauge), { discard: true })
+  })
+)
+
+/** A chain that does not answer says nothing about balances. */
+const checkFees = (
+  { chain, addresses, entry: { Network: network } }: SettlingNetwork,
+  gauge: GaugeHandle<"network" | "key">
+) => {
+  let low: string | undefined
+  const look = Effect.gen(function* () {
+    const found = yield* Effect.forEach(addresses, (key) =>
+      Effect.map(chain.transfersLeft(key), (left) => ({ key, left: Number(left) }))
+    )
+    for (const { key, left } of found) gauge.set({ network, key }, Math.min(left, leftShownMax))
+    low = lowKeys(found)
+  })
+  const run = Effect.andThen(
+    Effect.ignore(look),
+    Effect.suspend(() => (low === undefined ? Effect.void : Effect.fail(low)))
+  )
+  return check({ name: "fees", subject: network, run, pauseMs: () => pauseMs })
+}
+
+interface KeyFees {
+  readonly key: string
+  readonly left: number
+}
+
+/** The reason does not change with each transfer. */
+export const lowKeys = (keys: ReadonlyArray<KeyFees>): string | undefined => {
+  const low = keys.filter(({ left }) => left < leftMin).map(({ key, left }) => `${key}${left === 0 ? " (none)" : ""}`)
+  return low.length === 0 ? undefined : `fees for fewer than ${leftMin} transfers are left to ${low.join(", ")}`
+}
