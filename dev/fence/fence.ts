@@ -60,12 +60,14 @@ const faultOf = ({ room, specifier, target, isTypeAlone }: Question): string | u
   if (specifier === "") return "its name is made when it runs, so nobody can check it"
   const here = rooms[room] as Room
   if (target === manifest) return undefined
-  const isForeign = target === undefined ? packageOf(specifier).startsWith("effect") : roomOf(target) !== room
+  const isForeign = target === undefined ? packageOf(specifier).startsWith("effect") : !isInBrowser(roomOf(target))
   if (here.isInBrowser && isForeign && !isTypeAlone) return `${room} runs in browsers: it takes types alone from there`
   if (target !== undefined) return faultOfOurs(room, here, specifier, roomOf(target))
   if (specifier.startsWith("#")) return "package.json gives this name to nothing"
   return here.looksInside || mayUse(here, specifier) ? undefined : `${room} may not use ${packageOf(specifier)}`
 }
+
+const isInBrowser = (room: string | undefined) => room !== undefined && rooms[room]?.isInBrowser === true
 
 const faultOfOurs = (room: string, here: Room, specifier: string, there: string | undefined) => {
   const byName = specifier.startsWith("#")

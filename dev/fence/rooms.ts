@@ -12,7 +12,7 @@ export interface Room {
   readonly packages?: ReadonlyArray<string>
   /** Data only: not even Node's own modules. */
   readonly isPure?: true
-  /** It runs in browsers: of other rooms, and of Effect, it takes types alone. */
+  /** It runs in browsers: of rooms that do not, and of Effect, it takes types alone. */
   readonly isInBrowser?: true
   /** It may also import inner files of the rooms it knows, and use any package. Tests do. */
   readonly looksInside?: true
@@ -44,7 +44,8 @@ const libs = [
     ...payments,
     ...voices,
     "libs/http",
-    "libs/console/readings"
+    "libs/console/readings",
+    "libs/console/words"
   ])
 ]
 const roles = [
@@ -162,6 +163,12 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: "the fleet as its processes show it: metrics and readiness, joined to a frame",
     knows: runtime
   },
+  "libs/console/words": {
+    holds: "events, numbers, sizes and times in words, as terminals and the page show them",
+    knows: [],
+    isPure: true,
+    isInBrowser: true
+  },
   "libs/configuration": {
     holds: "the whole configuration: the sections of all products, read, checked, explained",
     knows: [...runtime, ...contracts]
@@ -212,7 +219,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   page: {
     holds: "the console's page, as browsers run it; of the contracts it takes types alone",
-    knows: ["libs/base", ...contracts],
+    knows: ["libs/base", ...contracts, "libs/console/words"],
     packages: ["effect/http", "effect/http-api", "react", "react-dom", "uplot", "wouter"],
     isPure: true,
     isInBrowser: true

@@ -20,7 +20,8 @@ import { build, type Metafile, type Plugin, stop } from "esbuild"
 
 const root = join(import.meta.dirname, "../..")
 const runbooks = "docs/operations.md"
-const sources = ["page/**/*.{ts,tsx,css,svg,html}", runbooks, "package-lock.json", "dev/page/build.ts"]
+const words = "libs/console/words/*.ts"
+const sources = ["page/**/*.{ts,tsx,css,svg,html}", words, runbooks, "package-lock.json", "dev/page/build.ts"]
 
 interface BuiltPage {
   /** What a browser loads before it shows anything, packed with gzip. */

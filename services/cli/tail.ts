@@ -1,12 +1,22 @@
 /**
- * Shows events as they are published, or delivery attempts, until it is stopped. With `last` it shows the last N and
- * ends, unless it is to follow. As JSON each complete event or attempt is one line.
+ * Shows events as they are published, or delivery attempts, until it is stopped: what happened, in words. With `last` it
+ * shows the last N and ends, unless it is to follow. As JSON each complete event or attempt is one line.
  */
 import { Effect, Predicate, Result, Schedule, Stream } from "effect"
-import { jsonCodec, type SourceMessage, StreamReader } from "#bus"
+import { jsonCodec, parseJson, type SourceMessage, StreamReader } from "#bus"
 import { printableLine } from "#base/printable"
 import { type Attempt, AttemptBatch } from "#webhooks/contract"
-import { compileFilter, isoTime, storedEventName, unknownFilterNames } from "#base"
+import {
+  compileFilter,
+  decodeEnvelope,
+  entityOf,
+  findEvent,
+  isoTime,
+  storedEventName,
+  unknownFilterNames,
+  type WorkItem
+} from "#base"
+import { lineOf } from "#console/words"
 import { busOf } from "./connection.ts"
 import { CommandRefused, print } from "./console.ts"
 import { noSuchEvent } from "./event-names.ts"
@@ -34,11 +44,13 @@ export const tailed = (order: TailOrder) =>
       const show = order.attempts ? showAttempts(wants, order.json) : showEvent(wants, order.json)
       const bounds = yield* reader.bounds(stream)
       const earlier = order.last === undefined ? [] : yield* lastOf(stream, bounds, order.last, show)
-      if (!order.follow && order.last !== undefined) return Stream.fromIterable(earlier)
-      const coming = followed(stream, bounds.lastSequence + 1).pipe(
-        Stream.flatMap((message) => Stream.fromIterable(show(message)))
-      )
-      return Stream.concat(Stream.fromIterable(earlier), coming)
+      const coming =
+        order.follow || order.last === undefined
+          ? followed(stream, bounds.lastSequence + 1).pipe(
+              Stream.flatMap((message) => Stream.fromIterable(show(message)))
+            )
+          : Stream.empty
+      return Stream.concat(Stream.fromIterable(earlier), coming).pipe(Stream.map(withMove()))
     })
   )
 
@@ -65,25 +77,61 @@ const checkEventNames = Effect.fnUntraced(function* (entries: ReadonlyArray<stri
   if (first !== undefined) return yield* new CommandRefused({ reason: noSuchEvent(first) })
 })
 
+/** A line before the state is known that its work item comes from. */
+interface Shown {
+  readonly line: string
+  readonly item?: WorkItem | undefined
+  /** What it is about, at the line's end. */
+  readonly entity?: string | undefined
+}
+
 const utf8 = new TextDecoder()
 
-const showEvent = (wants: (event: string) => boolean, isJson: boolean) => (message: SourceMessage) => {
-  const event = storedEventName(message.subject)?.name
-  if (event === undefined || !wants(event)) return []
-  // A publisher may have written it over several lines; between JSON tokens a line end is only whitespace.
-  if (isJson) return [utf8.decode(message.data).replaceAll(/[\r\n]+/gu, " ")]
-  return [printableLine(`${isoTime(message.storedAtMs)} ${message.sequence} ${event} ${message.data.length} bytes`)]
+const showEvent =
+  (wants: (event: string) => boolean, isJson: boolean) =>
+  (message: SourceMessage): ReadonlyArray<Shown> => {
+    const event = storedEventName(message.subject)?.name
+    if (event === undefined || !wants(event)) return []
+    // A publisher may have written it over several lines; between JSON tokens a line end is only whitespace.
+    if (isJson) return [{ line: utf8.decode(message.data).replaceAll(/[\r\n]+/gu, " ") }]
+    const decoded = Result.getOrUndefined(Result.flatMap(parseJson(message.data), decodeEnvelope))?.envelope
+    const entity = decoded === undefined ? undefined : entityOf(decoded)
+    const envelope = decoded === undefined ? null : { ...decoded }
+    const words = lineOf({ event, entity: entity ?? null, envelope, firedWhen: findEvent(event)?.firedWhen })
+    const line = `${isoTime(message.storedAtMs)} ${message.sequence} ${event} ${words}`
+    return [{ line: printableLine(line), entity, item: decoded?.workItem ?? undefined }]
+  }
+
+// Their states are a megabyte at most.
+const itemsRememberedMax = 10_000
+
+/** The whole line: with the state that a work item came into, from the one that an earlier line had. */
+const withMove = () => {
+  const states = new Map<string, string>()
+  const move = ({ id, state }: WorkItem) => {
+    const before = states.get(id)
+    states.delete(id)
+    states.set(id, state)
+    const [oldest = ""] = states.keys()
+    if (states.size > itemsRememberedMax) states.delete(oldest)
+    if (before === state) return ""
+    return before === undefined ? ` (${state})` : ` (${before} → ${state})`
+  }
+  return ({ line, item, entity }: Shown) =>
+    `${line}${printableLine(`${item === undefined ? "" : move(item)}${entity === undefined ? "" : ` ${entity}`}`)}`
 }
 
 const attemptBatch = jsonCodec(AttemptBatch)
 
-const showAttempts = (wants: (event: string) => boolean, isJson: boolean) => (message: SourceMessage) => {
-  const decoded = attemptBatch.decode(message)
-  if (Result.isFailure(decoded)) return []
-  return decoded.success
-    .filter((attempt) => wants(attempt.event))
-    .map((attempt) => (isJson ? JSON.stringify(attempt) : printableLine(attemptLine(attempt))))
-}
+const showAttempts =
+  (wants: (event: string) => boolean, isJson: boolean) =>
+  (message: SourceMessage): ReadonlyArray<Shown> => {
+    const decoded = attemptBatch.decode(message)
+    if (Result.isFailure(decoded)) return []
+    return decoded.success
+      .filter((attempt) => wants(attempt.event))
+      .map((attempt) => ({ line: isJson ? JSON.stringify(attempt) : printableLine(attemptLine(attempt)) }))
+  }
 
 const attemptLine = (attempt: Attempt) => {
   const answer = attempt.status ?? attempt.error

@@ -15,7 +15,7 @@ import { useCatalogue } from "./catalogue.ts"
 import { EventDrawer } from "./EventDrawer.tsx"
 import "./events.css"
 import type { EventRow } from "./feed.ts"
-import { lineOf } from "./line.ts"
+import { lineOf } from "#console/words"
 import { Trigger } from "./Trigger.tsx"
 import { type Feed, useFeed } from "./useFeed.ts"
 

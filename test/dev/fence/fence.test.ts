@@ -41,7 +41,9 @@ const refused = [
   ["page/a.ts", `import { type ApiScope, apiScopes } from "#base"`],
   ["page/a.ts", `import { Effect } from "effect"`],
   ["page/a.ts", `import type { Kv } from "#bus"`],
-  ["page/a.ts", `import { readFileSync } from "node:fs"`]
+  ["page/a.ts", `import { readFileSync } from "node:fs"`],
+  ["libs/console/words/a.ts", `import { isoTime } from "#base"`],
+  ["services/webhook-dispatcher/a.ts", `import { lineOf } from "#console/words"`]
 ] as const
 
 const allowed = [
@@ -55,6 +57,7 @@ const allowed = [
   ["page/a.ts", `import type { ConsoleHttpApi } from "#console/api"`],
   ["page/a.ts", `import { type HttpApi } from "effect/http-api"`],
   ["page/a.ts", `import { useState } from "react"`],
+  ["page/a.ts", `import { lineOf } from "#console/words"`],
   ["page/a.ts", `import "./design/theme.css"`],
   ["test/libs/bus/a.ts", `import { Nats } from "../../../libs/bus/Nats.ts"`]
 ] as const

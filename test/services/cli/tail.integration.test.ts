@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Layer, Stream } from "effect"
 import { jsonCodec, Publisher } from "#bus"
 import { AttemptBatch } from "#webhooks/contract"
-import { isoTime, subjects } from "#base"
+import { exampleEnvelope, isoTime, subjects } from "#base"
 import { tailed, type TailOrder } from "../../../services/cli/tail.ts"
 import { busOn, natsServer } from "../../../dev/fixtures/bus.ts"
 import { publish, publishMany } from "../../support/webhooks.ts"
@@ -69,6 +69,31 @@ describe("tail", () => {
           Stream.take(2)
         )
         assert.deepStrictEqual(eventsIn(yield* Stream.runCollect(both)), ["2503 queue.resumed", "2505 queue.paused"])
+      })
+    )
+  )
+
+  it.live("says what happened to which item, from which state to which", () =>
+    onBus(
+      Effect.gen(function* () {
+        const item = exampleEnvelope("work_item.merged")?.["workItem"] as { readonly id: string }
+        const change = (event: string, state: string) => {
+          const workItem = { ...item, title: "Mend\tthe login", state }
+          return raw(subjects.event(event), JSON.stringify({ ...exampleEnvelope(event), workItem }))
+        }
+        yield* change("work_item.merging", "Merging")
+        yield* change("merge.started", "Merging")
+        yield* change("work_item.merged", "Merged")
+        yield* publish("queue.resumed")
+        yield* raw(subjects.event("work_item.done"), "no envelope")
+        const words = (yield* printed({ last: 5 })).map((line) => line.split(" ").slice(2).join(" "))
+        assert.deepStrictEqual(words, [
+          `work_item.merging “Mend\\tthe login” is being merged (Merging) workItem:${item.id}`,
+          `merge.started “Mend\\tthe login” merges orchard into orchard workItem:${item.id}`,
+          `work_item.merged “Mend\\tthe login” is merged into main (Merging → Merged) workItem:${item.id}`,
+          "queue.resumed The queue runs again",
+          "work_item.done The item is completed"
+        ])
       })
     )
   )

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { eventCatalogue, exampleEnvelope } from "#base"
-import { lineOf } from "../../../../page/screens/events/line.ts"
+import { lineOf } from "../../../../libs/console/words/event-line.ts"
 
 const item = { title: "Mend the login", agent: "gardener", baseBranch: "main", lastError: null }
 const project = { id: "orchard", displayName: "Orchard" }

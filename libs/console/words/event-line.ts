@@ -1,5 +1,5 @@
 /** One line for a person about an event: what happened, to what. Pure. */
-import { clipped, count, countOf, duration } from "../../design/words.ts"
+import { clipped, count, countOf, duration } from "./figures.ts"
 
 type Fields = Readonly<Record<string, unknown>>
 type Sentence = (details: Fields, envelope: Fields) => string

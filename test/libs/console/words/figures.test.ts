@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { bytes, clipped, countOf, duration, figure, rate, relative } from "../../../page/design/words.ts"
+import { bytes, clipped, countOf, duration, figure, rate, relative } from "../../../../libs/console/words/index.ts"
 
 const now = Date.parse("2026-11-24T12:00:00Z")
 
