@@ -4,7 +4,17 @@
  */
 import { join } from "node:path"
 import { Effect, Layer, Redacted } from "effect"
-import { Health, InvalidConfiguration, Metrics, Platform, readTextFile, redactorLayer, Role, Secrets } from "#runtime"
+import {
+  checkCertificate,
+  Health,
+  InvalidConfiguration,
+  Metrics,
+  Platform,
+  readTextFile,
+  redactorLayer,
+  Role,
+  Secrets
+} from "#runtime"
 import { applyTopology, awaitTopology, topologyDifferences } from "./topology/apply.ts"
 import { keepTopology } from "./topology/keeper.ts"
 import { Consumers } from "./consumers.ts"
@@ -18,7 +28,7 @@ import { busConsumed, busRedelivered } from "./consume.ts"
 import { busRejected, Rejections } from "./rejections.ts"
 import { questionsTurnedAway, Requests } from "./request.ts"
 import { StreamReader } from "./stream-reader.ts"
-import { busUnusable, tryBroker } from "./trials.ts"
+import { busUnusable, clockSkew, tryBroker } from "./trials.ts"
 import { partOf, streamOf, topologyOf } from "./topology/topology.ts"
 import { relayActive, relayConflicts, relayPosition } from "./relay/relay.ts"
 
@@ -35,6 +45,8 @@ const connection = Layer.unwrap(
       `bus ${name}`,
       Effect.suspend(() => (trouble === undefined ? Effect.void : Effect.fail(trouble)))
     )
+    if (Bus.TlsCaFile !== undefined) yield* checkCertificate(Bus.TlsCaFile, "authorities")
+    if (Bus.TlsCertificateFile !== undefined) yield* checkCertificate(Bus.TlsCertificateFile, "chain")
     const who = yield* credentialsOf(name)
     return Nats.layerWith({
       servers: Bus.Url.split(",").map((server) => server.trim()),
@@ -111,6 +123,7 @@ export const busMetrics = [
   busReconnects,
   topologyDifferences,
   busUnusable,
+  clockSkew,
   busPublished,
   busConsumed,
   busRedelivered,

@@ -2,7 +2,7 @@
  * A role's own trial of the broker, every few seconds: a small permitted write, read back, and a look at half of its
  * streams. Together with failures met in real work they decide whether the role is ready.
  */
-import { Clock, Effect, Option } from "effect"
+import { Clock, Effect, Option, Result } from "effect"
 import { check, defineGauge, Metrics, Role } from "#runtime"
 import { Nats } from "./connection/connection.ts"
 import { type Outage, uses } from "./connection/outages.ts"
@@ -15,6 +15,12 @@ export const busUnusable = defineGauge({
   labels: ["use"]
 })
 
+export const clockSkew = defineGauge({
+  name: "clock_skew_seconds",
+  help: "How far the process's clock is ahead of the broker's (behind it: negative), beyond what the way of a message explains.",
+  labels: []
+})
+
 /** Buckets that accept a trial; a role uses the first that it can write. All of them are written constantly. */
 const triedBuckets: ReadonlyArray<string> = ["leases", "rate-windows", "speech-engines", "token-uses"]
 
@@ -23,6 +29,9 @@ const pauseMs = 5_000
 // Below every bucket's limit, and every few writes need another page of the disk.
 const trialBytes = 512
 const looksAtOnce = 8
+// Half of the six seconds before its end from which a payment is refused: with a clock that is later than this, one
+// could be served that the chain no longer takes. Receivers of webhooks allow five minutes, payers' wallets one.
+const skewMsMax = 3_000
 const isMissing = /no stream takes this subject|stream not found/u
 const whoMakesIt = "; `up`, `starling broker streams --keep` or NACK makes it again, whichever keeps the streams here"
 
@@ -41,6 +50,14 @@ export const tryBroker = Effect.fnUntraced(function* (part: Topology) {
     part.buckets.filter(({ writers }) => writers.some((one) => one === role)).map(({ name }) => name)
   )
   const own = triedBuckets.filter((name) => written.has(name)).slice(0, 1)
+  let skewMs = 0
+  const skewed = (yield* Metrics).gauge(clockSkew)
+  const tryBucket = (bucket: string) =>
+    Effect.map(writeAndRead(bucket, role), (trip) => {
+      if (trip === undefined) return
+      skewMs = skewOf(trip)
+      skewed.set({}, skewMs / 1_000)
+    })
   const looked = everyNameIn(part)
   let isFirstHalf = true
   const trial = Effect.suspend(() => {
@@ -54,14 +71,33 @@ export const tryBroker = Effect.fnUntraced(function* (part: Topology) {
     const writes = new Set([...own, ...again.filter((name) => written.has(name))])
     return Effect.all(
       [
-        Effect.forEach(writes, (bucket) => writeAndRead(bucket, role), { concurrency: "unbounded", discard: true }),
+        Effect.forEach(writes, tryBucket, { concurrency: "unbounded", discard: true }),
         Effect.forEach(new Set([...next, ...unread]), lookAt, { concurrency: looksAtOnce, discard: true })
       ],
       { concurrency: 2, discard: true }
     )
   })
   yield* check({ name: "streams", isNeeded: true, run: Effect.andThen(trial, judge), pauseMs: () => pauseMs })
+  // All replicas have it where the broker's clock is wrong.
+  yield* check({ name: "clock", run: Effect.suspend(() => faultOfSkew(skewMs)), pauseMs: () => pauseMs })
 })
+
+interface Trip {
+  readonly sentMs: number
+  readonly readMs: number
+  /** By the broker's clock. */
+  readonly storedMs: number
+}
+
+/** Pure, as `clockSkew` says. */
+export const skewOf = ({ sentMs, readMs, storedMs }: Trip): number =>
+  storedMs < sentMs ? sentMs - storedMs : Math.min(0, readMs - storedMs)
+
+const faultOfSkew = (skewMs: number) => {
+  if (Math.abs(skewMs) <= skewMsMax) return Effect.void
+  const seconds = Math.round(Math.abs(skewMs) / 1_000)
+  return Effect.fail(`this clock is ${seconds} s ${skewMs > 0 ? "ahead of" : "behind"} the broker's`)
+}
 
 const reasonOf = ({ use, stream, reason }: Outage, more: number) =>
   `cannot ${use} ${stream}: ${reason}${isMissing.test(reason) ? whoMakesIt : ""}${more === 0 ? "" : `; and ${more} more`}`
@@ -72,20 +108,23 @@ const everyNameIn = ({ streams, buckets, objectStores }: Topology) => [
   ...objectStores.map(({ name }) => `OBJ_${name}`)
 ]
 
-/** The marker of a removed key, which every reader of a bucket skips. */
+/** Writes the marker of a removed key, which every reader of a bucket skips. */
 const writeAndRead = Effect.fnUntraced(function* (bucket: string, role: string) {
   const nats = yield* Nats
   const subject = `$KV.${bucket}.trial-${role}`
   const marker = { subject, data: new Uint8Array(trialBytes), headers: toHeaders([["KV-Operation", "DEL"]]) }
+  const sentMs = yield* Clock.currentTimeMillis
   const stored = yield* Effect.option(nats.write(`try ${bucket}`, marker))
   if (Option.isNone(stored)) return
   const sinceMs = yield* Clock.currentTimeMillis
-  yield* nats.last(`KV_${bucket}`, subject).pipe(
-    Effect.match({
-      onSuccess: () => nats.outages.worked("read", `KV_${bucket}`),
-      onFailure: (error) => nats.missed("read", `KV_${bucket}`, error, sinceMs)
-    })
-  )
+  const found = yield* Effect.result(nats.last(`KV_${bucket}`, subject))
+  if (Result.isFailure(found)) return nats.missed("read", `KV_${bucket}`, found.failure, sinceMs)
+  nats.outages.worked("read", `KV_${bucket}`)
+  const readMs = yield* Clock.currentTimeMillis
+  return Option.match(found.success, {
+    onNone: () => undefined,
+    onSome: ({ storedAtMs }): Trip => ({ sentMs, readMs, storedMs: storedAtMs })
+  })
 })
 
 /** A rarely used stream could be gone long before a role notices, which in most fleets may not make it again itself. */

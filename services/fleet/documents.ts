@@ -6,7 +6,7 @@ import { contractDocuments } from "#pipeline/contract"
 import { settingsPage } from "#configuration"
 import { egressMetrics } from "#egress"
 import { httpMetrics } from "#http"
-import { buildInfo, checkMetrics, drainMetrics, metricsDocument, tracingMetrics } from "#runtime"
+import { buildInfo, certificateMetrics, checkMetrics, drainMetrics, metricsDocument, tracingMetrics } from "#runtime"
 import { engineMetrics, modelMetrics } from "#speech"
 import { cloningMetrics, consentMetrics } from "#speech/cloning"
 import { x402Metrics } from "#payments"
@@ -48,7 +48,10 @@ export const generatedDocuments = () => [
       { title: "Public APIs", metrics: httpMetrics },
       { title: "Bus", metrics: busMetrics },
       { title: "Egress", metrics: egressMetrics },
-      { title: "Runtime", metrics: [buildInfo, ...checkMetrics, ...drainMetrics, ...tracingMetrics] }
+      {
+        title: "Runtime",
+        metrics: [buildInfo, ...checkMetrics, ...certificateMetrics, ...drainMetrics, ...tracingMetrics]
+      }
     ])
   }
 ]

@@ -18,6 +18,7 @@ import { Configuration, type Json, unreadable } from "#configuration"
 import type { ConfiguredHttp } from "#egress"
 import {
   check,
+  checkCertificate,
   type ConfigurationFault,
   Environment,
   type Health,
@@ -261,6 +262,8 @@ const remoteSigner = Effect.fnUntraced(function* (
           cert: yield* textOf(TlsCertificateFile, `${path}.TlsCertificateFile`),
           key: yield* textOf(TlsKeyFile, `${path}.TlsKeyFile`)
         }
+  if (TlsCaFile !== undefined) yield* checkCertificate(TlsCaFile, "authorities")
+  if (TlsCertificateFile !== undefined) yield* checkCertificate(TlsCertificateFile, "chain")
   const timeoutMs = TimeoutSeconds * 1_000
   const signer = yield* openRemoteSigner({ url: Url ?? "", address, timeoutMs, trusted, identity })
   const run = Effect.mapError(signer.check, ({ detail }) => detail)

@@ -11,6 +11,7 @@ import { Configuration } from "#configuration"
 import { Environment, Health, lineLogger, Metrics, MetricsRegistry, Role } from "#runtime"
 import { streamKeeper } from "../../../deploy/generate/users.ts"
 import { passwordOf, startFleetBroker } from "../../support/fleet-broker.ts"
+import { later } from "../../support/clock.ts"
 import { eventually } from "../../../dev/fixtures/eventually.ts"
 import type { TestNatsServer } from "../../../dev/fixtures/nats-server.ts"
 
@@ -125,6 +126,25 @@ describe("a bus whose streams others own", () => {
       assert.strictEqual((yield* checks)["topology webhook-dispatcher"], "ok")
       assert.strictEqual(yield* differences, "0")
     }).pipe(Effect.provide(process()))
+  )
+})
+
+describe("a role whose clock", () => {
+  it.live.each([
+    ["is a minute ahead", 60_000, /^this clock is 60 s ahead of the broker's$/u],
+    ["is a minute behind", -60_000, /^this clock is 60 s behind the broker's$/u],
+    ["is as the broker's", 0, /^ok$/u]
+  ] as const)("%s says so, and is ready", ([, byMs, expected]) =>
+    Effect.gen(function* () {
+      yield* (yield* Health).started
+      yield* build(busOf("webhook-dispatcher"))
+      yield* checkIs("streams webhook-dispatcher", /^ok$/u)
+      yield* checkIs("clock webhook-dispatcher", expected)
+      assert.isTrue((yield* (yield* Health).ready).ok)
+      const text = yield* Effect.flatMap(MetricsRegistry, (registry) => Effect.promise(() => registry.metrics()))
+      const shown = Number(/^clock_skew_seconds\{role="webhook-dispatcher"\} (.*)$/mu.exec(text)?.[1])
+      assert.closeTo(shown, byMs / 1_000, 2)
+    }).pipe(later(byMs), Effect.provide(process()))
   )
 })
 
