@@ -205,7 +205,8 @@ export const rooms: Readonly<Record<string, Room>> = {
       "libs/webhooks",
       "libs/http",
       "libs/payments",
-      "libs/console/readings"
+      "libs/console/readings",
+      "libs/console/words"
     ]
   },
   "services/fleet": {

@@ -5,6 +5,10 @@
 import { Command } from "effect/cli"
 
 const operators = {
+  find: {
+    line: "find what is kept under an id of any kind",
+    load: async () => (await import("./operate/find.ts")).find
+  },
   trigger: {
     line: "publish an event's example, to try receivers",
     load: async () => (await import("./operate/events.ts")).trigger

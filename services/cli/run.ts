@@ -128,7 +128,7 @@ export const starlingWith = (operators: OperatorsCommands) =>
       "A fleet of small workers: signed webhooks, paid model calls, streaming speech, a pipeline of work."
     ),
     Command.withSubcommands([
-      { group: "The fleet", commands: [up, role, top, consolePage] },
+      { group: "The fleet", commands: [up, role, top, operators.find, consolePage] },
       { group: "Events", commands: [publish, operators.trigger, operators.events, tail, listen] },
       {
         group: "Endpoints and deliveries",

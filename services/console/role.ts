@@ -27,6 +27,7 @@ import { claimRoutes, receiptRoutes, trialRoutes, Trials } from "./http/money.ts
 import { deliveryRoutes } from "./http/deliveries.ts"
 import { endpointsRoutes } from "./http/endpoints.ts"
 import { eventRoutes, liveStreams } from "./http/events.ts"
+import { findRoutes } from "./http/find.ts"
 import { fleetRoutes, settingRoutes, speechRoutes, streamRoutes, StreamsSeen } from "./http/fleet.ts"
 import { modelRoutes } from "./http/models.ts"
 import { PageFiles, pageRoutes } from "./page/PageFiles.ts"
@@ -51,6 +52,7 @@ export const consoleRoutes = [
   ...modelRoutes,
   ...speechRoutes,
   ...auditRoutes,
+  ...findRoutes,
   ...fleetRoutes,
   ...streamRoutes,
   ...tokenRoutes,

@@ -138,7 +138,7 @@ const isId = Schema.is(FindingId)
 
 const findings = Effect.flatMap(Kv, (kv) => kv.open(bucket, BookFinding))
 
-const allFindings = refusing(
+export const allFindings = refusing(
   Effect.flatMap(findings, (opened) =>
     opened.scan("finding.>").pipe(
       Stream.map(({ value }) => value),

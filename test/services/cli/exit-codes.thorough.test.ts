@@ -24,6 +24,7 @@ const onFleet: ReadonlyArray<string> = [
   "publish work_item.merged --example",
   "publish report iteration-ended --example",
   "trigger work_item.merged",
+  "find 17",
   "events list",
   "events show 1",
   "events example work_item.merged",

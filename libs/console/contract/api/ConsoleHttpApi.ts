@@ -11,6 +11,7 @@ import { BooksGroup } from "./books.ts"
 import { DeliveriesGroup } from "./deliveries.ts"
 import { EndpointsGroup } from "./endpoints.ts"
 import { EventsGroup } from "./events.ts"
+import { FindGroup } from "./find.ts"
 import { FleetGroup, SettingsGroup, SpeechGroup, StreamsGroup } from "./fleet.ts"
 import { ClaimsGroup, ReceiptsGroup, TrialsGroup } from "./money.ts"
 import { ModelsGroup } from "./models.ts"
@@ -37,7 +38,7 @@ export const AuditGroup = guarded(
 
 export const ConsoleHttpApi = HttpApi.make("console")
   .add(EventsGroup, EndpointsGroup, DeliveriesGroup, AbandonedGroup, RejectedGroup, AuditGroup)
-  .add(FleetGroup, StreamsGroup, TokensGroup, SettingsGroup)
+  .add(FindGroup, FleetGroup, StreamsGroup, TokensGroup, SettingsGroup)
   .add(ReceiptsGroup, ClaimsGroup, BooksGroup)
   .add(ModelsGroup, SpeechGroup, SessionGroup, TrialsGroup)
   .add(DescriptionGroup)
@@ -80,6 +81,7 @@ export {
 } from "./endpoints.ts"
 export { consoleErrorCodes } from "./parts.ts"
 export { EventsGroup, type EventSummary, LiveEvent, liveReplayMax, type PublishedEvent } from "./events.ts"
+export { FindGroup, type Trace, type TraceKind, type TraceLine, traceLinesMax } from "./find.ts"
 export {
   type BrokerStream,
   consumersShownMax,

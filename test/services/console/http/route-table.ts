@@ -57,6 +57,7 @@ export const routeTable: ReadonlyArray<RouteRow> = [
   row("POST /rejected/{sequence}/resend", "console:write", 404, because),
   row("POST /rejected/{sequence}/discard", "console:operate", 404, because),
   row("GET /audit", "console:read", 200),
+  row("GET /find", "console:read", 400),
   row("GET /receipts", "console:read", 200),
   row("GET /receipts.csv", "console:read", 200),
   row("GET /receipts/sums", "console:read", 200),
