@@ -22,8 +22,8 @@ export interface Check<R> {
   readonly subject?: string
   /** While it fails, the process is not ready. Without it, the failure is only shown. */
   readonly isNeeded?: boolean
-  /** Fails with the reason. Each new reason is logged. */
-  readonly run: Effect.Effect<void, string, R>
+  /** Fails with the reason, or with undefined where it cannot be known now: nothing changes then. */
+  readonly run: Effect.Effect<void, string | undefined, R>
   /** The pause after a run that was well, here from how long that run took. One that failed is repeated sooner. */
   readonly pauseMs?: (tookMs: number) => number
 }
@@ -59,7 +59,7 @@ export const check = Effect.fnUntraced(function* <R>(
   const tried = run.pipe(
     Effect.timeoutOrElse({ duration: withinMs, orElse: () => Effect.fail(`no end within ${withinMs} ms`) }),
     Effect.catchDefect((defect) => Effect.fail(String(defect))),
-    Effect.match({ onFailure: (reason) => reason, onSuccess: () => undefined })
+    Effect.match({ onFailure: (reason) => reason ?? fault, onSuccess: () => undefined })
   )
   const turn = Effect.gen(function* () {
     const beganAtMs = clock.currentTimeMillisUnsafe()

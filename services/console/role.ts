@@ -20,6 +20,7 @@ import { Configuration } from "#configuration"
 import { EndpointStates, WebhookEndpoints } from "#webhooks"
 import { ClaimReader } from "#payments"
 import { AuditLog, auditRoutes } from "./AuditLog.ts"
+import { consoleChecks } from "./checks.ts"
 import { FleetWatch } from "./FleetWatch.ts"
 import { abandonedRoutes } from "./http/abandoned.ts"
 import { bookRoutes } from "./http/books.ts"
@@ -107,6 +108,6 @@ const parts = Layer.mergeAll(
 )
 
 /** The role with its listener exposed. Needs the bus and the runtime. */
-export const consoleWith = address.pipe(Layer.provideMerge(listener), Layer.provide(parts))
+export const consoleWith = Layer.merge(address, consoleChecks).pipe(Layer.provideMerge(listener), Layer.provide(parts))
 
-export const operatorConsole = address.pipe(Layer.provide(listener), Layer.provide(parts))
+export const operatorConsole = Layer.merge(address, consoleChecks).pipe(Layer.provide(listener), Layer.provide(parts))

@@ -21,23 +21,18 @@ export const feeChecks = Layer.effectDiscard(
   })
 )
 
-/** A chain that does not answer says nothing about balances. */
 const checkFees = (
   { chain, addresses, entry: { Network: network } }: SettlingNetwork,
   gauge: GaugeHandle<"network" | "key">
 ) => {
-  let low: string | undefined
-  const look = Effect.gen(function* () {
-    const found = yield* Effect.forEach(addresses, (key) =>
+  const run = Effect.gen(function* () {
+    const keys = yield* Effect.forEach(addresses, (key) =>
       Effect.map(chain.transfersLeft(key), (left) => ({ key, left: Number(left) }))
-    )
-    for (const { key, left } of found) gauge.set({ network, key }, Math.min(left, leftShownMax))
-    low = lowKeys(found)
+    ).pipe(Effect.mapError(() => undefined))
+    for (const { key, left } of keys) gauge.set({ network, key }, Math.min(left, leftShownMax))
+    const low = lowKeys(keys)
+    if (low !== undefined) return yield* Effect.fail(low)
   })
-  const run = Effect.andThen(
-    Effect.ignore(look),
-    Effect.suspend(() => (low === undefined ? Effect.void : Effect.fail(low)))
-  )
   return check({ name: "fees", subject: network, run, pauseMs: () => pauseMs })
 }
 

@@ -72,6 +72,24 @@ describe("a check", () => {
     }).pipe(Effect.scoped, Effect.provide(trial().runtime))
   )
 
+  it.effect("stays as it was while it cannot be known", () => {
+    const { state, runtime } = trial()
+    return Effect.gen(function* () {
+      let result: Effect.Effect<void, string | undefined> = Effect.fail("nothing left")
+      yield* check({ name: "gas", run: Effect.suspend(() => result) })
+      yield* TestClock.adjust(0)
+      result = Effect.fail(undefined)
+      yield* TestClock.adjust("30 seconds")
+      assert.strictEqual((yield* seen).failing, "1")
+      result = Effect.void
+      yield* TestClock.adjust("10 seconds")
+      result = Effect.fail(undefined)
+      yield* TestClock.adjust("30 seconds")
+      assert.strictEqual((yield* seen).failing, "0")
+      assert.deepStrictEqual(state.lines, ["WARN nothing left", "INFO"])
+    }).pipe(Effect.scoped, Effect.provide(runtime))
+  })
+
   it.effect("is spared while real work does the same", () => {
     const { state, run, runtime } = trial()
     return Effect.gen(function* () {
