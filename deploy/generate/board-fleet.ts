@@ -16,6 +16,7 @@ export const fleetBoard: Board = {
         "bus_redelivered_total",
         "bus_rejected_total",
         "bus_relay_position",
+        "bus_relay_waiting_since_seconds",
         "bus_topology_differences",
         "bus_unusable_streams",
         "drain_work_total",
@@ -158,6 +159,13 @@ export const fleetBoard: Board = {
           "max by (relay) (rate(bus_relay_position[$__rate_interval]))",
           "{{relay}}",
           "Messages a second, read and written on."
+        ),
+        panel(
+          "Relays behind",
+          "s",
+          "time() - max by (relay) (bus_relay_waiting_since_seconds > 0)",
+          "{{relay}}",
+          "How long a relay has been at the same message; nothing where none waits."
         ),
         panel(
           "Reconnects",

@@ -1,5 +1,6 @@
 /** Every generated file below deploy/: the fleet on Kubernetes, its broker, and its monitoring. Pure. */
 import { type Topology, topologyOf } from "#bus"
+import { conditionGroups } from "#console/conditions"
 import { stringify } from "yaml"
 import { boards } from "./boards.ts"
 import { grafana } from "./dashboards.ts"
@@ -9,18 +10,18 @@ import { natsValues } from "./nats-values.ts"
 import { type KubernetesObject, partOfStarling } from "./objects.ts"
 import { operator } from "./operator.ts"
 import { fleetDeployments, optionalDeployments } from "./roles.ts"
-import { ruleObject, type RuleGroup } from "./rules.ts"
-import { fleetRules } from "./rules-fleet.ts"
-import { paymentRules } from "./rules-payments.ts"
-import { pipelineRules } from "./rules-pipeline.ts"
-import { speechRules } from "./rules-speech.ts"
-import { webhookRules } from "./rules-webhooks.ts"
+import { recordings } from "./recordings.ts"
+import { alertOf, ruleObject, type RuleGroup } from "./rules.ts"
 import { scaling } from "./scaling.ts"
 import { streamResources } from "./streams.ts"
 import { accountsFile } from "./users.ts"
 import { workload } from "./workload.ts"
 
-export const ruleGroups: ReadonlyArray<RuleGroup> = [fleetRules, webhookRules, paymentRules, speechRules, pipelineRules]
+export const ruleGroups: ReadonlyArray<RuleGroup> = conditionGroups.map(({ name, conditions }) => ({
+  name,
+  recordings: name === recordings.group ? recordings.rules : [],
+  alerts: conditions.map(alertOf)
+}))
 
 /** What the boards' panels link. */
 const watched = {

@@ -1,8 +1,7 @@
 /** A rule of Prometheus, and the group and object that hold rules. */
+import type { Condition, Severity } from "#base"
 import { type KubernetesObject, partOfStarling } from "./objects.ts"
-
-/** `critical` pages somebody; `warning` is seen within the working day; `info` is worth knowing. */
-export type Severity = "critical" | "warning" | "info"
+import { seenByPrometheus } from "./sight-promql.ts"
 
 export interface Alert {
   readonly name: string
@@ -25,8 +24,25 @@ export interface RuleGroup {
   readonly alerts: ReadonlyArray<Alert>
 }
 
-/** Where docs/operations.md is read. An overlay names the operator's own place: `starling-runbooks` in overlays/prod. */
-export const runbooksUrl = "https://docs.starling.example/operations.md"
+/** A condition as Prometheus alerts of it. */
+export const alertOf = ({ name, seen, after, severity, title }: Condition): Alert => ({
+  name,
+  expr: seenByPrometheus(seen),
+  after,
+  severity,
+  summary: summaryOf(title)
+})
+
+const figures: Readonly<Record<string, string>> = { percent: "humanizePercentage", duration: "humanizeDuration" }
+
+/** A title with Prometheus' own placeholders. */
+const summaryOf = (title: string) =>
+  title.replaceAll(/\{(\w+)(?::(\w+))?\}/gu, (_, label: string, unit: string | undefined) =>
+    label === "value" ? `{{ $value | ${figures[unit ?? ""] ?? "humanize"} }}` : `{{ $labels.${label} }}`
+  )
+
+/** Where docs/runbooks.md is read. An overlay names the operator's own place: `starling-runbooks` in overlays/prod. */
+export const runbooksUrl = "https://docs.starling.example/runbooks.md"
 
 /** The anchor of an alert's runbook: the heading is the alert's name. */
 export const runbookAnchor = (alert: string) => alert.toLowerCase()

@@ -45,7 +45,8 @@ const libs = [
     ...voices,
     "libs/http",
     "libs/console/readings",
-    "libs/console/words"
+    "libs/console/words",
+    "libs/console/conditions"
   ])
 ]
 const roles = [
@@ -169,6 +170,10 @@ export const rooms: Readonly<Record<string, Room>> = {
     isPure: true,
     isInBrowser: true
   },
+  "libs/console/conditions": {
+    holds: "what can be wrong with a fleet: the conditions of all products, seen in its readings",
+    knows: [...runtime, ...contracts, "libs/console/readings"]
+  },
   "libs/configuration": {
     holds: "the whole configuration: the sections of all products, read, checked, explained",
     knows: [...runtime, ...contracts]
@@ -206,7 +211,8 @@ export const rooms: Readonly<Record<string, Room>> = {
       "libs/http",
       "libs/payments",
       "libs/console/readings",
-      "libs/console/words"
+      "libs/console/words",
+      "libs/console/conditions"
     ]
   },
   "services/fleet": {
@@ -264,9 +270,10 @@ export const rooms: Readonly<Record<string, Room>> = {
     knows: [
       "libs/base",
       "libs/bus",
+      ...contracts,
+      "libs/console/readings",
+      "libs/console/conditions",
       "libs/configuration",
-      "libs/gateway/contract",
-      "libs/speech/contract",
       "dev/page",
       "dev/program"
     ],

@@ -19,7 +19,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib"
 import { build, type Metafile, type Plugin, stop } from "esbuild"
 
 const root = join(import.meta.dirname, "../..")
-const runbooks = "docs/operations.md"
+const runbooks = "docs/runbooks.md"
 const words = "libs/console/words/*.ts"
 const sources = ["page/**/*.{ts,tsx,css,svg,html}", words, runbooks, "package-lock.json", "dev/page/build.ts"]
 

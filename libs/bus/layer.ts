@@ -30,7 +30,7 @@ import { questionsTurnedAway, Requests } from "./request.ts"
 import { StreamReader } from "./stream-reader.ts"
 import { busUnusable, clockSkew, tryBroker } from "./trials.ts"
 import { partOf, streamOf, topologyOf } from "./topology/topology.ts"
-import { relayActive, relayConflicts, relayPosition } from "./relay/relay.ts"
+import { relayActive, relayConflicts, relayPosition, relayWaitingSince } from "./relay/relay.ts"
 
 const connection = Layer.unwrap(
   Effect.gen(function* () {
@@ -131,5 +131,6 @@ export const busMetrics = [
   questionsTurnedAway,
   relayConflicts,
   relayActive,
-  relayPosition
+  relayPosition,
+  relayWaitingSince
 ]

@@ -2,6 +2,7 @@
 import { actorMetrics } from "#actors"
 import { audioMetrics, intakeMetrics } from "#speech/audio"
 import { busMetrics, topology, topologyDocument } from "#bus"
+import { runbooksPage } from "#console/conditions"
 import { contractDocuments } from "#pipeline/contract"
 import { settingsPage } from "#configuration"
 import { egressMetrics } from "#egress"
@@ -27,6 +28,7 @@ export const generatedDocuments = () => [
   { path: "docs/speech-asyncapi.json", content: `${JSON.stringify(speechAsyncApi(), null, 2)}\n` },
   { path: "docs/compatibility.md", content: compatibilityPage() },
   { path: "docs/settings.md", content: settingsPage() },
+  { path: "docs/runbooks.md", content: runbooksPage() },
   { path: "docs/topology.md", content: topologyDocument(topology) },
   {
     path: "docs/metrics.md",

@@ -107,7 +107,7 @@ describe("the monitored metrics", () => {
       for (const { alert, annotations } of rules.filter((rule) => "alert" in rule)) {
         const [page, anchor] = annotations.runbook_url.split("#")
         assert.strictEqual(page, runbooksUrl)
-        const headings = [...read("docs/operations.md").matchAll(/^#+ (.+)$/gmu)].map(([, heading = ""]) => heading)
+        const headings = [...read("docs/runbooks.md").matchAll(/^#+ (.+)$/gmu)].map(([, heading = ""]) => heading)
         assert.include(
           headings.map((heading) => heading.toLowerCase().replaceAll(" ", "-")),
           anchor,
@@ -118,16 +118,16 @@ describe("the monitored metrics", () => {
   })
 
   it("have a runbook for every alert, with its meaning, what to look at and what to do", () => {
-    const page = read("docs/operations.md")
+    const page = read("docs/runbooks.md")
     for (const { name } of alerts) {
-      const section = page.split(`\n#### ${name}\n`)[1]?.split(/\n#{2,4} /u)[0]
-      assert.isDefined(section, `docs/operations.md has no runbook for ${name}`)
+      const section = page.split(`\n### ${name}\n`)[1]?.split(/\n#{2,4} /u)[0]
+      assert.isDefined(section, `docs/runbooks.md has no runbook for ${name}`)
       for (const part of ["Means:", "Look at:", "Do:"]) assert.include(section ?? "", part, name)
     }
   })
 
   it("have no runbook for a removed alert", () => {
-    const written = [...read("docs/operations.md").matchAll(/^#### (\w+)$/gmu)].map(([, name]) => name)
+    const written = [...read("docs/runbooks.md").matchAll(/^### (\w+)$/gmu)].map(([, name]) => name)
     assert.deepStrictEqual(written.toSorted(), alerts.map(({ name }) => name).toSorted())
   })
 })

@@ -67,16 +67,9 @@ export const fleetCases: ReadonlyArray<RuleCase> = [
   ruleCase(
     "StarlingRelayStuck",
     "40m",
-    {
-      'bus_relay_position{relay="fan-out"}': "500x60",
-      ...rising('bus_published_total{stream="EVENTS",outcome="stored"}', 60)
-    },
+    { 'bus_relay_waiting_since_seconds{relay="fan-out"}': "60x60" },
     { relay: "fan-out" },
-    {
-      'bus_relay_position{relay="fan-out"}': "0+60x60",
-      'bus_relay_position{relay="announce"}': "0+60x60",
-      ...rising('bus_published_total{stream="EVENTS",outcome="stored"}', 60)
-    }
+    { 'bus_relay_waiting_since_seconds{relay="fan-out"}': "0x60" }
   ),
   ruleCase(
     "StarlingServerErrors",
@@ -143,7 +136,7 @@ export const fleetCases: ReadonlyArray<RuleCase> = [
       'nats_stream_total_bytes{account_name="FLEET",stream_name="RECEIPTS"}': "90x30",
       'nats_stream_limit_bytes{account_name="FLEET",stream_name="RECEIPTS"}': "100x30"
     },
-    { account_name: "FLEET", stream_name: "RECEIPTS" },
+    { stream_name: "RECEIPTS" },
     {
       'nats_stream_total_bytes{account_name="FLEET",stream_name="LOG"}': "90x30",
       'nats_stream_limit_bytes{account_name="FLEET",stream_name="LOG"}': "-1x30"

@@ -12,7 +12,7 @@ export const paymentCases: ReadonlyArray<RuleCase> = [
   ruleCase(
     "PaymentBooksUnread",
     "90m",
-    { 'payment_books_read_timestamp_seconds{network="n"}': "0x120" },
+    { 'payment_books_read_timestamp_seconds{network="n"}': "1x120" },
     { network: "n" },
     { 'payment_books_read_timestamp_seconds{network="n"}': "0+60x120" }
   ),
@@ -26,7 +26,7 @@ export const paymentCases: ReadonlyArray<RuleCase> = [
   ruleCase(
     "PaymentChannelsUnwatched",
     "30m",
-    { 'payment_channels_watched_timestamp_seconds{network="n"}': "0x60" },
+    { 'payment_channels_watched_timestamp_seconds{network="n"}': "1x60" },
     { network: "n" },
     { 'payment_channels_watched_timestamp_seconds{network="n"}': "0+60x60" }
   ),

@@ -89,18 +89,21 @@ describe("the rules", () => {
   })
 
   // Each subject with its own rules alone: every rule is evaluated for every minute of every case.
-  it.skipIf(promtool === undefined).each(ruleGroups)("of $name fire when they should, and only then", (group) => {
-    const own = group.alerts.flatMap((alert) => {
-      const found = ruleCases.find((one) => one.alert === alert.name)
-      return found === undefined ? [] : [alertTest(found, alert, true), alertTest(found, alert, false)]
-    })
-    const files = {
-      "rules.yaml": { groups: [ruleGroup(group)] },
-      "tests.yaml": { rule_files: ["rules.yaml"], evaluation_interval: "1m", tests: own }
-    }
+  it.skipIf(promtool === undefined).each(ruleGroups.filter((group) => group.alerts.length > 0))(
+    "of $name fire when they should, and only then",
+    (group) => {
+      const own = group.alerts.flatMap((alert) => {
+        const found = ruleCases.find((one) => one.alert === alert.name)
+        return found === undefined ? [] : [alertTest(found, alert, true), alertTest(found, alert, false)]
+      })
+      const files = {
+        "rules.yaml": { groups: [ruleGroup(group)] },
+        "tests.yaml": { rule_files: ["rules.yaml"], evaluation_interval: "1m", tests: own }
+      }
 
-    assert.strictEqual(run(files, ["test", "rules", "tests.yaml"]), "")
-  })
+      assert.strictEqual(run(files, ["test", "rules", "tests.yaml"]), "")
+    }
+  )
 
   it.skipIf(promtool === undefined)("record what they say", () => {
     const tests = recordingCases.map(({ record, series, labels, value }) => ({

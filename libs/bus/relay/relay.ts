@@ -11,7 +11,7 @@
  * `aside` can offer steps of its own on the same cursor (catching up, a changed configuration).
  */
 import { Clock, Effect, Exit, Option, Queue, Random, Schedule, type Scope } from "effect"
-import { defineCounter, defineGauge, type HealthLoop, Metrics } from "#runtime"
+import { defineCounter, defineGauge, type GaugeHandle, type HealthLoop, Metrics } from "#runtime"
 import { Nats } from "../connection/connection.ts"
 import { type BusError, isLostRace, isTooLarge, mayHoldTooLarge } from "../errors.ts"
 import { readInOrder } from "../ordered-reader.ts"
@@ -44,6 +44,12 @@ export const relayActive = defineGauge({
 export const relayPosition = defineGauge({
   name: "bus_relay_position",
   help: "Sequence of the source stream up to which the relay has written, in whichever process, by relay.",
+  labels: ["relay"]
+})
+
+export const relayWaitingSince = defineGauge({
+  name: "bus_relay_waiting_since_seconds",
+  help: "When the relay took the oldest message of its source that it has not written yet, in epoch seconds, by relay; 0 when there is none. One that goes on being old is stuck.",
   labels: ["relay"]
 })
 
@@ -121,6 +127,7 @@ const run = Effect.fnUntraced(function* <Cursor, E, R>(
   const labels = { relay: options.name }
   const active = metrics.gauge(relayActive)
   const position = metrics.gauge(relayPosition)
+  const waiting = waitingGauge(metrics.gauge(relayWaitingSince), labels)
   let hasStarted = false
   const onStarted = Effect.andThen(
     Effect.sync(() => void (hasStarted = true)),
@@ -135,11 +142,12 @@ const run = Effect.fnUntraced(function* <Cursor, E, R>(
     if (!hasStarted) return
     yield* Effect.logDebug("another relay wrote first, standing by").pipe(Effect.annotateLogs(labels))
     active.set(labels, 0)
+    waiting.none()
     yield* untilNeeded(nats, options, onMoved)
   })
   const work = Effect.suspend(() => {
     active.set(labels, 1)
-    return Effect.scoped(relayOnce({ ...options, onStarted }))
+    return Effect.scoped(relayOnce({ ...options, onStarted, waiting }))
   })
   return yield* work.pipe(
     Effect.catchIf(isLostRace, () => standBy),
@@ -147,8 +155,23 @@ const run = Effect.fnUntraced(function* <Cursor, E, R>(
   )
 })
 
+/** It outlives a failure: a relay that starts again and again at one message waits since it first took it. */
+const waitingGauge = (gauge: GaugeHandle<"relay">, labels: { readonly relay: string }) => {
+  let sinceMs = 0
+  const show = (ms: number) => {
+    sinceMs = ms
+    gauge.set(labels, ms / 1_000)
+  }
+  show(0)
+  return { taken: (nowMs: number) => (sinceMs === 0 ? show(nowMs) : undefined), none: () => show(0) }
+}
+
+interface Waiting {
+  readonly waiting: ReturnType<typeof waitingGauge>
+}
+
 const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
-  options: RelayOptions<Cursor, E, R>
+  options: RelayOptions<Cursor, E, R> & Waiting
 ): Effect.fn.Return<never, BusError | E, R | Nats | Metrics | Scope.Scope> {
   const nats = yield* Nats
   const metrics = yield* Metrics
@@ -184,8 +207,12 @@ const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
     options.loop.beat()
     const taken = yield* Queue.takeBetween(source, 1, options.nextRunMax?.() ?? runMessagesMax)
     const run = taken.filter((message) => message !== tick)
-    if (run.length > 0) yield* giver.give(run)
+    if (run.length > 0) {
+      options.waiting.taken(yield* Clock.currentTimeMillis)
+      yield* giver.give(run)
+    }
     yield* giver.relayAside
+    options.waiting.none()
   }
 })
 

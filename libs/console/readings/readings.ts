@@ -23,8 +23,18 @@ export interface Window {
   readonly rate: (name: string, labels?: Labels) => number
   /** A quantile of the histogram of that name, in its unit; NaN when nothing was counted. */
   readonly quantile: (name: string, share: number, labels?: Labels) => number
+  /** Each series of that name, with its value in both readings. */
+  readonly samples: (name: string) => ReadonlyArray<SeriesSample>
   /** The values of a label, in order. */
   readonly values: (name: string, label: string, labels?: Labels) => ReadonlyArray<string>
+}
+
+export interface SeriesSample {
+  readonly url: string
+  readonly labels: Labels
+  readonly value: number
+  /** Undefined for a series that is new; for a new process its value, because it can have counted it at any time. */
+  readonly before: number | undefined
 }
 
 /** Null for a number that JSON cannot express. */
@@ -133,6 +143,13 @@ export const windowOf = (before: Reading | undefined, after: Reading): Window =>
       }
       return quantileOf([...buckets], share)
     },
+    samples: (name) =>
+      found(name, {}).map(({ url, sample: { labels, value, written } }) => ({
+        url,
+        labels,
+        value,
+        before: before?.targets.get(url) === undefined ? value : valuesBefore(url, name).get(written)
+      })),
     values: (name, label, labels = {}) =>
       [...new Set(found(name, labels).flatMap(({ sample }) => sample.labels[label] ?? []))].toSorted()
   }

@@ -5,7 +5,7 @@ import { endpointAddress } from "../../endpoint-addresses.ts"
 
 type Frame = Answer<"GET", "/fleet">
 
-/** Headings of docs/operations.md. */
+/** Headings of docs/runbooks.md. */
 export const runbooks = {
   down: "StarlingPodDown",
   brokerAway: "StarlingBusDisconnected",

@@ -1,4 +1,4 @@
-/** A runbook of docs/operations.md, as the page shows it: labelled paragraphs of words and code. Pure. */
+/** A runbook of docs/runbooks.md, as the page shows it: labelled paragraphs of words and code. Pure. */
 
 export interface Step {
   /** `Means`, `Look at`, `Do`. */
@@ -13,7 +13,7 @@ export interface Part {
 
 /** Its steps in their order; none where the document has no such heading. */
 export const runbookIn = (document: string, heading: string): ReadonlyArray<Step> => {
-  const [, section = ""] = document.split(`\n#### ${heading}\n`)
+  const [, section = ""] = document.split(`\n### ${heading}\n`)
   const [own = ""] = section.split(/^#{2,4} /mu)
   return own
     .split(/^- /mu)

@@ -1,2 +1,2 @@
-/** The runbooks of docs/operations.md. `dev/page/build.ts` puts their text here. */
+/** The runbooks of docs/runbooks.md. `dev/page/build.ts` puts their text here. */
 export const runbooksText: string = ""

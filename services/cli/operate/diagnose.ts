@@ -1,5 +1,5 @@
 /**
- * What is wrong with a fleet, why, and the command that fixes it: the runbooks of docs/operations.md as decisions over
+ * What is wrong with a fleet, why, and the command that fixes it: the runbooks of docs/runbooks.md as decisions over
  * facts from its processes and its console. Pure.
  */
 import { Result, Schema } from "effect"
@@ -103,7 +103,9 @@ const put = (holder: Record<string, unknown>, [name = "", ...rest]: ReadonlyArra
 
 /** The commands, and the runbook with more details. */
 const mend = (runbook: string, ...commands: ReadonlyArray<string>) =>
-  [...commands, `docs/operations.md#${runbook.toLowerCase()}`].join("\n")
+  [...commands, `docs/${runbook === "a-lost-stream" ? "operations" : "runbooks"}.md#${runbook.toLowerCase()}`].join(
+    "\n"
+  )
 
 const processesUnread: Diagnosed = {
   state: "advice",

@@ -3,14 +3,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Completions } from "effect/cli"
 import { starling } from "../../../services/cli/documents.ts"
 
-const page = readFileSync("docs/operations.md", "utf8")
+const page = readFileSync("docs/runbooks.md", "utf8")
 const runbooks = page
-  .slice(page.indexOf("\n## Runbooks"))
-  .split("\n#### ")
+  .split("\n### ")
   .slice(1)
   .map((text) => {
     const [name = "", ...lines] = text.split("\n")
-    const body = lines.join("\n").split("\n### ")[0] ?? ""
+    const body = lines.join("\n").split("\n## ")[0] ?? ""
     return { name, commands: [...body.matchAll(/`\.\/(starling [^`]+)`/gu)].map(([, command]) => command ?? "") }
   })
 

@@ -3,17 +3,17 @@ import { describe, expect, it } from "vitest"
 import { runbooks } from "../../../../page/screens/fleet/conditions.ts"
 import { runbookIn } from "../../../../page/screens/fleet/runbook.ts"
 
-const operations = readFileSync("docs/operations.md", "utf8")
+const operations = readFileSync("docs/runbooks.md", "utf8")
 
 const document = `## Runbooks
 
-#### First
+### First
 
 - Means: It is \`down\`,
   for good.
 - Do: See [Backup](#backup), then \`./starling up\`.
 
-#### FirstOfAll
+### FirstOfAll
 
 - Means: Something else.
 
@@ -47,7 +47,7 @@ describe("a runbook of the page", () => {
     expect(runbookIn(document, "Second")).toEqual([])
   })
 
-  it.each(Object.values(runbooks))("%s is in docs/operations.md, and says what it means and what to do", (heading) => {
+  it.each(Object.values(runbooks))("%s is in docs/runbooks.md, and says what it means and what to do", (heading) => {
     expect(runbookIn(operations, heading).map(({ label }) => label)).toEqual(
       expect.arrayContaining(["Means", "Look at", "Do"])
     )

@@ -168,7 +168,10 @@ describe("the doctor of a fleet", () => {
       assert.isEmpty(others)
       assert.strictEqual(finding?.state, "missing")
       assert.include(finding?.what, what)
-      assert.match(finding?.mend ?? "", new RegExp(`^\\./starling .*\\ndocs/operations\\.md#${runbook}$`, "su"))
+      assert.match(
+        finding?.mend ?? "",
+        new RegExp(`^\\./starling .*\\ndocs/(?:runbooks|operations)\\.md#${runbook}$`, "su")
+      )
     }
   )
 
@@ -180,7 +183,7 @@ describe("the doctor of a fleet", () => {
     assert.isEmpty(others)
     assert.match(
       finding?.mend ?? "",
-      /^make room on the broker's disk: .*\n\.\/starling .*\ndocs\/operations\.md#starlingstreamsunusable$/su
+      /^make room on the broker's disk: .*\n\.\/starling .*\ndocs\/runbooks\.md#starlingstreamsunusable$/su
     )
   })
 

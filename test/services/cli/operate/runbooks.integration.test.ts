@@ -1,4 +1,4 @@
-/** The ways of docs/operations.md from an alert to the faulty thing and its mending, on real parts. */
+/** The ways of docs/runbooks.md from an alert to the faulty thing and its mending, on real parts. */
 import { writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -56,7 +56,7 @@ describe("the doctor", () => {
         const ill = yield* doctorOf(sick.url)
         assert.strictEqual(ill.code, 1)
         assert.include(ill.out, "is not ready: bus: the broker cannot be reached")
-        assert.include(ill.out, "docs/operations.md#starlingbusdisconnected")
+        assert.include(ill.out, "docs/runbooks.md#starlingbusdisconnected")
         const gone = yield* Effect.scoped(processSaying({}))
         const lost = yield* doctorOf(gone.url)
         assert.strictEqual(lost.code, 1)

@@ -1,0 +1,265 @@
+/** What can be wrong with the delivery of webhooks. */
+import type { ConditionGroup, Level } from "#base"
+
+/** An endpoint whose deliveries wait on purpose. */
+const leftAlone: Level["unless"] = [
+  { series: { metric: "webhook_circuit_state" }, by: ["endpoint"], is: [">", 0] },
+  { series: { metric: "webhook_endpoint_paused" }, by: ["endpoint"], is: ["==", 1] }
+]
+
+export const webhookConditions: ConditionGroup = {
+  name: "starling-webhooks",
+  title: "Webhooks",
+  conditions: [
+    {
+      name: "WebhookBacklogGrowing",
+      severity: "critical",
+      title: "Healthy endpoints have {value} deliveries queued, and more every minute.",
+      hurts: "Webhooks to endpoints that answer are late.",
+      seen: {
+        kind: "level",
+        of: "sum",
+        series: { metric: "webhook_backlog" },
+        per: ["endpoint"],
+        by: [],
+        is: [">", 50_000],
+        grows: true,
+        unless: leftAlone
+      },
+      after: "10m",
+      causedBy: ["StarlingBusDisconnected", "StarlingStreamsUnusable", "StarlingEventLoopLate", "StarlingPodDown"],
+      commands: ["./starling top"],
+      runbook: {
+        means:
+          "Deliveries to endpoints that answer come in faster than they leave. The autoscaler has not caught up or has reached its maximum.",
+        lookAt:
+          "`./starling top`: the backlogs. Pods, and whether they are ready; the receivers' times; `webhook_in_flight` against the endpoints' `Concurrency`.",
+        act: "For slow receivers, raise the `Concurrency` of those that can bear it: `./starling endpoints edit <name> --set Concurrency=64`. At the maximum of pods, raise the maximum. Otherwise see StarlingEventLoopLate."
+      }
+    },
+    {
+      name: "WebhookEndpointLate",
+      severity: "warning",
+      title: "{endpoint} is {value:duration} behind although it answers.",
+      hurts: "This endpoint gets its webhooks minutes late; no other does.",
+      seen: {
+        kind: "level",
+        of: "most",
+        series: { metric: "webhook_oldest_due_age_seconds" },
+        by: ["endpoint"],
+        is: [">", 300],
+        unless: leftAlone
+      },
+      after: "5m",
+      causedBy: ["WebhookBacklogGrowing", "StarlingBusDisconnected", "StarlingStreamsUnusable"],
+      commands: ["./starling endpoints show {endpoint}", "./starling endpoints edit {endpoint} --set Concurrency=64"],
+      runbook: {
+        means: "An endpoint that answers has deliveries that were due five minutes ago.",
+        lookAt:
+          "`./starling endpoints show <name>`: what is in flight, since when its oldest delivery is due. Its times (`webhook_receiver_seconds`) and its `Concurrency`: the quotient `Concurrency` / time is its highest rate.",
+        act: "Raise `Concurrency` (`./starling endpoints edit <name> --set Concurrency=64`), or talk to its owner."
+      }
+    },
+    {
+      name: "WebhookEndpointFailing",
+      severity: "info",
+      title: "{value:percent} of the attempts at {endpoint} fail.",
+      hurts: "This endpoint gets its webhooks late; no other does.",
+      seen: {
+        kind: "share",
+        part: { metric: "webhook_attempts_total", where: { status_class: { not: "2xx" } } },
+        whole: [{ metric: "webhook_attempts_total" }],
+        by: ["endpoint"],
+        above: 0.5
+      },
+      after: "15m",
+      causedBy: ["WebhookCircuitOpen"],
+      commands: [
+        "./starling deliveries list --endpoint {endpoint} --outcome failed",
+        "./starling endpoints test {endpoint}"
+      ],
+      runbook: {
+        means:
+          "More than half of the attempts at an endpoint fail. Its deliveries are retried; other endpoints are unaffected.",
+        lookAt:
+          "`./starling deliveries list --endpoint <name> --outcome failed`: its answers. `./starling deliveries show <id>`: one with request and answer. `webhook_attempts_total` by status class.",
+        act: "Tell its owner. 401 or 403: the secret was changed on one side only; give it the new one of `./starling endpoints rotate <name>`. Then `./starling endpoints test <name>`."
+      }
+    },
+    {
+      name: "WebhookCircuitOpen",
+      severity: "info",
+      title: "{endpoint} accepts no delivery: its breaker is open.",
+      hurts: "This endpoint gets no webhooks until it answers; they wait, and no other endpoint is affected.",
+      seen: { kind: "level", of: "most", series: { metric: "webhook_circuit_state" }, by: ["endpoint"], is: ["==", 2] },
+      after: "15m",
+      causedBy: [],
+      commands: [
+        "./starling deliveries list --endpoint {endpoint} --outcome failed",
+        "./starling endpoints test {endpoint}",
+        "./starling endpoints resume {endpoint}"
+      ],
+      runbook: {
+        means:
+          "An endpoint accepted nothing for a quarter of an hour and is only probed. Its deliveries wait and use up no attempts.",
+        lookAt: "The probes' answers: `./starling deliveries list --endpoint <name> --outcome failed`.",
+        act: "Tell its owner; deliveries resume by themselves, or at once with `./starling endpoints resume <name>`. If the endpoint will not come back, remove it from the configuration, or with `./starling endpoints remove <name>`."
+      }
+    },
+    {
+      name: "WebhookEndpointPaused",
+      severity: "info",
+      title: "{endpoint} is paused, by an operator or because it answered 410.",
+      hurts: "This endpoint gets no webhooks until somebody resumes it; they are kept.",
+      seen: {
+        kind: "level",
+        of: "most",
+        series: { metric: "webhook_endpoint_paused" },
+        by: ["endpoint"],
+        is: ["==", 1]
+      },
+      after: "1h",
+      causedBy: [],
+      commands: ["./starling endpoints show {endpoint}", "./starling endpoints resume {endpoint}"],
+      runbook: {
+        means:
+          "An endpoint is paused, by an operator or because it answered 410. Its events are kept for `ParkedMaxDays`.",
+        lookAt: "`./starling endpoints list`: who paused it, and why.",
+        act: "`./starling endpoints resume <name>` to resume deliveries; the endpoint then gets the events that it missed."
+      }
+    },
+    {
+      name: "WebhookDeliveriesAbandoned",
+      severity: "warning",
+      title: "{value} deliveries to {endpoint} were abandoned.",
+      hurts: "This endpoint does not get these webhooks until somebody resends them.",
+      seen: {
+        kind: "rise",
+        series: { metric: "webhook_deliveries_total", where: { outcome: ["abandoned", "gone"] } },
+        by: ["endpoint"],
+        within: "15m",
+        above: 0
+      },
+      after: "0m",
+      causedBy: [],
+      commands: [
+        "./starling abandoned list",
+        "./starling endpoints test {endpoint}",
+        "./starling abandoned resend --endpoint {endpoint}"
+      ],
+      runbook: {
+        means: "Deliveries were abandoned after their last attempt, and stay in ABANDONED for thirty days.",
+        lookAt:
+          "`./starling abandoned list`: which, and why. `./starling abandoned show <number>`: one with its body; `./starling deliveries list --endpoint <name> --outcome failed`: the receiver's answers.",
+        act: "When the receiver has recovered: `./starling abandoned resend --endpoint <name>`, with `--dry-run` to count first. One that nobody needs: `./starling abandoned discard <number>`."
+      }
+    },
+    {
+      name: "WebhookParkedLong",
+      severity: "warning",
+      title: "{endpoint} is parked, with {value} events waiting; after ParkedMaxDays it loses them.",
+      hurts: "This endpoint gets its events late, and loses those older than ParkedMaxDays.",
+      seen: { kind: "level", of: "most", series: { metric: "webhook_parked_events" }, by: ["endpoint"], is: [">", 0] },
+      after: "1d",
+      causedBy: ["WebhookEndpointPaused", "WebhookCircuitOpen"],
+      commands: [
+        "./starling endpoints show {endpoint}",
+        "./starling endpoints resume {endpoint}",
+        "./starling endpoints edit {endpoint} --set Concurrency=64 --set BacklogMax=200000"
+      ],
+      runbook: {
+        means: "An endpoint has been parked for a day. After `ParkedMaxDays` it misses older events permanently.",
+        lookAt:
+          "`./starling endpoints show <name>`: whether it is paused, or past its `BacklogMax`, and from which event on it waits.",
+        act: "`./starling endpoints resume <name>`, or raise `Concurrency` and `BacklogMax`; or decide that it may miss events and remove it."
+      }
+    },
+    {
+      name: "WebhookEventsMissed",
+      severity: "critical",
+      title: "{endpoint} was parked for too long and has lost {value} events.",
+      hurts: "This endpoint never gets these events.",
+      seen: {
+        kind: "rise",
+        series: { metric: "webhook_parked_expired_total" },
+        by: ["endpoint"],
+        within: "1h",
+        above: 0
+      },
+      after: "0m",
+      causedBy: [],
+      commands: ["./starling endpoints show {endpoint}", "./starling endpoints resume {endpoint}"],
+      runbook: {
+        means: "A parked endpoint did not get events that had become too old. This is the only way to miss events.",
+        lookAt:
+          "`./starling endpoints show <name>`: from which event on it waits. Since when it was parked; `webhook_parked_expired_total`.",
+        act: "Tell its owner which days are missing. Events that are still kept are found with `./starling events list --since <time>`."
+      }
+    },
+    {
+      name: "WebhookAttemptLogLossy",
+      severity: "warning",
+      title: "The delivery log lacks {value} attempts.",
+      hurts: "No receiver; operators miss attempts in the delivery log.",
+      seen: {
+        kind: "rise",
+        series: { metric: "webhook_attempt_records_dropped_total" },
+        by: [],
+        within: "15m",
+        above: 0
+      },
+      after: "0m",
+      causedBy: ["StarlingBusDisconnected", "StarlingStreamsUnusable", "StarlingStoreFilling", "StarlingStreamFilling"],
+      commands: ["./starling doctor"],
+      runbook: {
+        means: "Attempts were made, and delivered or retried as always, but are missing from the delivery log.",
+        lookAt: "`./starling doctor`: whether ATTEMPTS answers. ATTEMPTS: is it full, does it answer in time?",
+        act: "Repair the broker. The deliveries themselves need no repair."
+      }
+    },
+    {
+      name: "WebhookDispatchSlow",
+      severity: "warning",
+      title: "One event in a hundred takes more than {value:duration} to leave.",
+      hurts: "Webhooks leave late.",
+      seen: { kind: "p99", histogram: "webhook_publish_to_first_byte_seconds", by: [], within: "5m", above: 1 },
+      after: "10m",
+      causedBy: [
+        "StarlingBusDisconnected",
+        "StarlingStreamsUnusable",
+        "StarlingEventLoopLate",
+        "StarlingRelayStuck",
+        "WebhookBacklogGrowing",
+        "StarlingPodDown"
+      ],
+      commands: ["./starling top"],
+      runbook: {
+        means: "Events take more than a second from storage to the first byte.",
+        lookAt:
+          "`./starling top`: latencies and backlogs. The relay `fan-out`, the backlog, StarlingEventLoopLate. One full endpoint shows here too: its events wait for a slot. Who floods: `sum by (publisher) (rate(webhook_events_received_total[5m]))` names the user of the broker.",
+        act: "Add pods, or raise the `Concurrency` of a full endpoint. Of a flood: have its publisher stopped; until then the fleet's own events overtake it, and its own wait."
+      }
+    },
+    {
+      name: "WebhookRetriesLate",
+      severity: "warning",
+      title: "One retry in a hundred leaves more than {value:duration} after it was due.",
+      hurts: "Receivers that failed once get their webhook later than promised.",
+      seen: { kind: "p99", histogram: "webhook_retry_lateness_seconds", by: [], within: "5m", above: 5 },
+      after: "10m",
+      causedBy: [
+        "StarlingBusDisconnected",
+        "StarlingStreamsUnusable",
+        "StarlingEventLoopLate",
+        "WebhookBacklogGrowing",
+        "StarlingPodDown"
+      ],
+      commands: ["./starling endpoints list"],
+      runbook: {
+        means: "Retries leave more than five seconds late. The broker's schedules fire late, or no slots are free.",
+        lookAt: "`./starling endpoints list`: whose backlog is due. The broker's processor, `webhook_retries_waiting`.",
+        act: "A backlog of many thousands due at one moment clears automatically. Otherwise give the broker more processor."
+      }
+    }
+  ]
+}
