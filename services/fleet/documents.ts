@@ -19,6 +19,7 @@ import { settlerMetrics } from "#payment-settler/metrics"
 import { verifierMetrics } from "#payment-verifier/metrics"
 import { sequencerMetrics } from "#speech-sequencer/metrics"
 import { synthesizerMetrics } from "#speech-synthesizer/metrics"
+import { diskMetrics } from "./nats-server/disk.ts"
 import { sweeperMetrics } from "#sweeper/metrics"
 import { webhookMetrics } from "#webhook-dispatcher/metrics"
 
@@ -48,7 +49,7 @@ export const generatedDocuments = () => [
       { title: "Payments", metrics: x402Metrics },
       { title: "Actors", metrics: actorMetrics },
       { title: "Public APIs", metrics: httpMetrics },
-      { title: "Bus", metrics: busMetrics },
+      { title: "Bus", metrics: [...busMetrics, ...diskMetrics] },
       { title: "Egress", metrics: egressMetrics },
       {
         title: "Runtime",

@@ -33,6 +33,7 @@ import { chainsReport, configuredParts, localDefaults, localKeys, localPayers, L
 import { checkConfiguration } from "./configuration-check.ts"
 import { homeLock } from "./home-lock.ts"
 import { NatsServer } from "./nats-server/NatsServer.ts"
+import { checkDisk } from "./nats-server/disk.ts"
 import { keeperUser, operatorUser, serviceUser } from "./nats-server/configuration.ts"
 import {
   demoConfiguration,
@@ -211,6 +212,7 @@ const brokerFigures = Layer.effectDiscard(
   Effect.gen(function* () {
     const { figures, writeError } = yield* NatsServer
     yield* (yield* MetricsSources).add(figures)
+    yield* checkDisk(natsFolder((yield* readSettings).home))
     yield* (yield* Health).readiness(
       "broker",
       Effect.flatMap(writeError, (reason) => (reason === undefined ? Effect.void : Effect.fail(reason)))

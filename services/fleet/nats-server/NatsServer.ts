@@ -3,7 +3,7 @@
  * port and store when it dies, stopped last. JetStream keeps its streams on disk. The process that provides it must
  * hold the home's lock, because it stops any other server of its folder. Every connection needs one of its users.
  */
-import { access, constants, mkdir, readFile, statfs } from "node:fs/promises"
+import { access, constants, mkdir, readFile } from "node:fs/promises"
 import { connect } from "node:net"
 import { delimiter, join } from "node:path"
 import { Clock, Context, Effect, Layer, Option, Ref, Schedule, Schema } from "effect"
@@ -11,6 +11,7 @@ import { afterDeath, type Child, type Deaths, Environment, freePort, noDeaths, s
 import { homeLock, runningProcess } from "../home-lock.ts"
 import { keepPasswords, passwordsFolder } from "../passwords.ts"
 import { natsFolder, writePrivately } from "../home.ts"
+import { diskOf } from "./disk.ts"
 import { dropOldNotes, figuresOf, troubleOf } from "./figures.ts"
 import { type Cures, cure, isWriteError, noCures } from "./write-error.ts"
 import { dataFolder, machineUsers, serverConfig, serverNameOf } from "./configuration.ts"
@@ -156,11 +157,7 @@ const keepWriting = Effect.fnUntraced(function* ({ folder, now, writeError }: Wr
   }
 })
 
-const freeBytesOf = (folder: string) =>
-  Effect.tryPromise(() => statfs(folder)).pipe(
-    Effect.map(({ bavail, bsize }) => bavail * bsize),
-    Effect.orElseSucceed(() => undefined)
-  )
+const freeBytesOf = (folder: string) => Effect.map(diskOf(folder), (disk) => disk?.freeBytes)
 
 // As long as stopping one of our own: the old server flushes its store.
 const patience = "5 seconds"
