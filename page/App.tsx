@@ -1,7 +1,7 @@
 /** The page: who looks signs in, and then sees the screens, each loaded when it is opened. */
 import { type ComponentType, lazy, type ReactNode, Suspense, useCallback, useEffect, useState } from "react"
 import { Link, Route, Router, Switch, useLocation } from "wouter"
-import { useAddress } from "./address.ts"
+import { navigate, useAddress } from "./address.ts"
 import { onRefusal, Refused } from "./api/client.ts"
 import { type Health, healthOf, useHealth, useHealthWatch } from "./api/health.ts"
 import { type Session, session, signIn, signOut } from "./api/session.ts"
@@ -18,6 +18,7 @@ const screen = (load: () => Promise<{ readonly default: ComponentType }>) => laz
 
 const screens = [
   { path: "/", title: "Home", Screen: screen(() => import("./screens/home/Home.tsx")) },
+  { path: "/find", title: "Find", Screen: screen(() => import("./screens/find/Find.tsx")) },
   { path: "/events", title: "Events", Screen: screen(() => import("./screens/events/Events.tsx")) },
   { path: "/endpoints", title: "Endpoints", Screen: screen(() => import("./screens/endpoints/Endpoints.tsx")) },
   { path: "/deliveries", title: "Deliveries", Screen: screen(() => import("./screens/deliveries/Deliveries.tsx")) },
@@ -129,6 +130,7 @@ interface ShellProps {
 const Shell = (who: ShellProps) => {
   const here = useHere()
   useHealthWatch()
+  useFindKey()
   return (
     <Frame who={who}>
       <Unreachable health={useHealth()} />
@@ -151,6 +153,21 @@ const Shell = (who: ShellProps) => {
     </Frame>
   )
 }
+
+/** `/` leads to the field that finds by any id, where nothing is being typed. */
+const useFindKey = () =>
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const isTyped = event.target instanceof Element && event.target.closest("input, textarea, select") !== null
+      if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || isTyped) return
+      event.preventDefault()
+      const field = document.querySelector<HTMLInputElement>("input[name=find]")
+      if (field === null) navigate("/find")
+      else field.focus()
+    }
+    addEventListener("keydown", onKey)
+    return () => removeEventListener("keydown", onKey)
+  }, [])
 
 const useHere = () => {
   const [location] = useLocation()
@@ -230,7 +247,12 @@ const Rail = ({ path: here, who }: RailProps) => {
       <div className="rail-inner">
         <nav aria-label="Screens">
           {screens.map(({ path, title }) => (
-            <Link key={path} href={path} aria-current={here === path ? "page" : undefined}>
+            <Link
+              key={path}
+              href={path}
+              aria-keyshortcuts={path === "/find" ? "/" : undefined}
+              aria-current={here === path ? "page" : undefined}
+            >
               {title}
             </Link>
           ))}

@@ -102,6 +102,21 @@ describe.skipIf(!hasBrowser)("the first minutes by keyboard alone", () => {
     await page.context().close()
   })
 
+  it("finds a thing by its id from any screen, and goes on from it", async () => {
+    const page = await open("/settings")
+    await page.keyboard.press("/")
+    const field = page.getByLabel("Id", { exact: true })
+    await field.waitFor()
+    assert.isTrue(await isFocused(field))
+    await page.keyboard.type("demo")
+    await page.keyboard.press("Enter")
+    const found = page.getByRole("list", { name: /^What is kept/u })
+    await tabTo(page, found.getByRole("link", { name: "demo", exact: true }))
+    await page.keyboard.press("Enter")
+    await page.getByRole("dialog", { name: "demo" }).waitFor()
+    await page.context().close()
+  })
+
   it("answers the question of a runner", async () => {
     await world.askQuestion("Oil the gate", "Which oil?")
     const page = await open("/work-items")

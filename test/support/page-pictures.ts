@@ -1,5 +1,6 @@
 /** The screens beside Home that are looked at, each by the name of its picture. */
 export const pictures: Readonly<Record<string, string>> = {
+  "/find?id=demo": "find",
   "/events": "events",
   "/endpoints": "endpoints",
   "/deliveries": "deliveries",
