@@ -120,7 +120,7 @@ export {
 } from "./errors.ts"
 export { type Facilitator, openFacilitator } from "./facilitator/Facilitator.ts"
 export { x402Metrics } from "./metrics.ts"
-export { openChains, type OpenNetwork, openNetworks, TokenWatch } from "./networks.ts"
+export { openChains, networkChecks, type OpenNetwork, openNetworks, TokenWatch } from "./networks.ts"
 export {
   CannotPay,
   type ChainKind,

@@ -1,6 +1,7 @@
 /** The metrics of payments. */
 import { defineCounter, defineGauge } from "#runtime"
 import { rpcMetrics } from "./chains/json-rpc.ts"
+import { reachMetrics } from "./reach.ts"
 
 export const claimsTaken = defineCounter({
   name: "x402_claims_total",
@@ -47,5 +48,6 @@ export const x402Metrics = [
   facilitatorCalls,
   facilitatorUnconfirmed,
   tokenMismatch,
-  ...rpcMetrics
+  ...rpcMetrics,
+  ...reachMetrics
 ]

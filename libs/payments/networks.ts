@@ -1,14 +1,14 @@
 /**
  * Every configured network with its schemes: our own, or ones whose payments a facilitator verifies and settles; and
- * the watch over its token. Networks are opened once for each role that handles payments; opening makes no call to the
+ * the watch over its token and over what it is reached by. Networks are opened once for each role that handles payments; opening makes no call to the
  * chains.
  */
 import { Context, Deferred, Effect, Layer, Result, type Scope } from "effect"
 import type { PaymentNetwork, Payments } from "#payments/contract"
 import type { ConfiguredHttp } from "#egress"
-import { Health, Metrics, supervise } from "#runtime"
+import { check, Health, Metrics, supervise } from "#runtime"
 import { openChain, type OpenChain } from "./chains/families.ts"
-import { openFacilitator, remoteScheme } from "./facilitator/Facilitator.ts"
+import { type Facilitator, openFacilitator, remoteScheme } from "./facilitator/Facilitator.ts"
 import { facilitatorUnconfirmed, tokenMismatch } from "./metrics.ts"
 import type { ChainMismatch, ChainUnavailable } from "./errors.ts"
 import type { PaymentScheme, PaymentSchemes } from "./scheme.ts"
@@ -18,6 +18,7 @@ export interface OpenNetwork extends OpenChain {
   readonly entry: PaymentNetwork
   /** A facilitator signs and sends for us. */
   readonly isRemote: boolean
+  readonly facilitator?: Pick<Facilitator, "reach">
 }
 
 // One role's connections to one facilitator: as many as its calls at once.
@@ -51,6 +52,7 @@ const openNetwork = Effect.fnUntraced(function* (
   const own = yield* openChain(entry)
   if (entry.FacilitatorUrl === undefined) return { entry, ...own, isRemote: false }
   const facilitator = yield* openFacilitator({
+    network: entry.Network,
     url: entry.FacilitatorUrl,
     timeoutMs: section.FacilitatorTimeoutSeconds * 1_000,
     connectionsMax: facilitatorConnectionsMax
@@ -61,11 +63,22 @@ const openNetwork = Effect.fnUntraced(function* (
   const options = { confirmMs: facilitatorConfirmMs, onUnconfirmed }
   const remote = (scheme: PaymentScheme) => remoteScheme(scheme, facilitator, options)
   const schemes = mapSchemes(own.schemes, remote)
-  return { entry, chain: own.chain, schemes, account: null, isRemote: true }
+  return { entry, chain: own.chain, schemes, account: null, isRemote: true, facilitator }
 })
 
 const mapSchemes = (schemes: PaymentSchemes, change: (scheme: PaymentScheme) => PaymentScheme): PaymentSchemes =>
   Object.fromEntries(Object.entries(schemes).map(([name, scheme]) => [name, change(scheme)]))
+
+/** Whether nodes and facilitators answer. It is only shown: another replica would reach them no better. */
+export const networkChecks = (networks: Iterable<OpenNetwork>) =>
+  Effect.forEach(
+    networks,
+    Effect.fnUntraced(function* ({ entry: { Network: subject }, chain, facilitator }) {
+      yield* check({ name: "chain", subject, run: chain.reach })
+      if (facilitator !== undefined) yield* check({ name: "facilitator", subject, run: facilitator.reach })
+    }),
+    { discard: true }
+  )
 
 type Watched = Pick<OpenNetwork, "entry" | "chain">
 

@@ -122,6 +122,8 @@ export interface ChainTransfer {
 export interface PaymentChain {
   /** The chain, by CAIP-2. */
   readonly network: string
+  /** Fails with the reason while no node answers; see `JsonRpc`. */
+  readonly reach: Effect.Effect<void, string>
   /** Fails if the nodes' chain or the token differs from the token's configuration. */
   probe(token: TokenTerms): Effect.Effect<void, ChainMismatch | ChainUnavailable>
   /** The amount of the chain's own coin that an account holds for fees, in its smallest unit. */

@@ -16,7 +16,7 @@ import { Effect, Layer } from "effect"
 import { Mailbox } from "#bus"
 import { Configuration } from "#configuration"
 import { supervise } from "#runtime"
-import { Channels, claimOptionsOf, Claims, sweepClaims, sweepTimesOf } from "#payments"
+import { Channels, claimOptionsOf, Claims, networkChecks, sweepClaims, sweepTimesOf } from "#payments"
 import { ChannelNetworks } from "./channels/ChannelNetworks.ts"
 import { channelKeeper } from "./channels/channel-keeper.ts"
 import { answerChannelOrders } from "./channels/channel-orders.ts"
@@ -42,6 +42,8 @@ const sweeping = Layer.effectDiscard(
   })
 )
 
+const reaching = Layer.effectDiscard(Effect.flatMap(Networks, (networks) => networkChecks(networks.values())))
+
 const configuredClaims = Layer.unwrap(
   Effect.map(Configuration, ({ Payments }) => Claims.layer(claimOptionsOf(Payments)))
 )
@@ -56,7 +58,8 @@ export const paymentSettler = Layer.mergeAll(
   sweeping,
   answerChannelOrders,
   channelKeeper,
-  feeChecks
+  feeChecks,
+  reaching
 ).pipe(
   Layer.provide(Layer.mergeAll(ChannelNetworks.layer, Channels.layer)),
   Layer.provide(Settler.layer),

@@ -13,9 +13,11 @@ import { Requests } from "#bus"
 import { subjects } from "#base"
 import { Configuration } from "#configuration"
 import { Health } from "#runtime"
-import { claimOptionsOf, Claims, TokenWatch, verifyAnswerCodec, verifyRequestCodec } from "#payments"
+import { claimOptionsOf, Claims, networkChecks, TokenWatch, verifyAnswerCodec, verifyRequestCodec } from "#payments"
 import { facilitatorApi } from "./facilitator/api.ts"
 import { Networks, Verifier } from "./verifier.ts"
+
+const reaching = Layer.effectDiscard(Effect.flatMap(Networks, (networks) => networkChecks(networks.values())))
 
 const tokens = Layer.unwrap(Effect.map(Networks, (networks) => TokenWatch.layer(networks.values(), { isNeeded: true })))
 
@@ -44,7 +46,7 @@ const configuredClaims = Layer.unwrap(
 )
 
 /** Needs the bus, the egress and the runtime. */
-export const paymentVerifier = Layer.mergeAll(questions, facilitatorApi).pipe(
+export const paymentVerifier = Layer.mergeAll(questions, facilitatorApi, reaching).pipe(
   Layer.provide(Verifier.layer),
   Layer.provide(tokens),
   Layer.provide(Layer.mergeAll(Networks.layer, configuredClaims))

@@ -39,6 +39,8 @@ export const startHostileFacilitator = (chain: { current?: LocalChain }) =>
     Effect.callback<HostileFacilitator & { readonly close: Effect.Effect<void> }>((resume) => {
       const server = createServer((request, response) => void answer(request, response))
       const answer = async (request: IncomingMessage, response: ServerResponse) => {
+        // Whether it is there at all.
+        if (request.method === "GET") return say(response, { status: 404, body: {} })
         const asked = await bodyOf(request)
         const terms = asked.paymentPayload.payload
         const payer = terms.authorization.from

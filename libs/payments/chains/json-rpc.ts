@@ -18,6 +18,7 @@ import {
   defineHistogram,
   Metrics
 } from "#runtime"
+import { chainUnreachable, openReach } from "../reach.ts"
 
 export type RpcError = RpcRejected | RpcUnavailable
 
@@ -27,6 +28,11 @@ export interface JsonRpc {
    * failed, and no other node is asked.
    */
   readonly call: (method: string, params: ReadonlyArray<unknown>, waitMs?: number) => Effect.Effect<unknown, RpcError>
+  /**
+   * Whether a node answers: by the calls of the last ten seconds, else every node is asked, also one whose circuit is
+   * open. Fails with the reason.
+   */
+  readonly reach: (method: string) => Effect.Effect<void, string>
 }
 
 export interface JsonRpcOptions {
@@ -72,36 +78,52 @@ export const openJsonRpc = Effect.fn("openJsonRpc")(function* (
     lanesMax: Math.max(1, options.urls.length),
     connectTimeoutMs: options.deadlineMs
   })
-  const { network, urls } = options
-  const askNode = nodesOf({ client, network, urls, metrics: yield* Metrics })
+  const { network, urls, deadlineMs } = options
+  const { askNode, skipped } = nodesOf({ client, network, urls, metrics: yield* Metrics })
+  const { note, isProven } = yield* openReach(chainUnreachable, network)
   let first = 0
   let lastId = 0
 
-  const call = Effect.fnUntraced(function* (method: string, params: ReadonlyArray<unknown>, waitMs?: number) {
+  const written = (method: string, params: ReadonlyArray<unknown>) => {
     lastId = (lastId + 1) % Number.MAX_SAFE_INTEGER
-    const body = utf8.encode(JSON.stringify({ jsonrpc: "2.0", id: lastId, method, params }))
-    const question = { method, body, deadlineMs: waitMs ?? options.deadlineMs, isWait: waitMs !== undefined }
+    return utf8.encode(JSON.stringify({ jsonrpc: "2.0", id: lastId, method, params }))
+  }
+  const call = Effect.fnUntraced(function* (method: string, params: ReadonlyArray<unknown>, waitMs?: number) {
+    const body = written(method, params)
+    const question = { method, body, deadlineMs: waitMs ?? deadlineMs, isWait: waitMs !== undefined }
     // Becomes an error only at the end: a stack would cost each successful call more than its codec.
-    let unavailable: Unavailable = {
-      detail: urls.length === 0 ? noNode : allOpen,
-      mayHaveArrived: false,
-      why: "unanswered"
-    }
+    let unavailable: Unavailable | undefined
     for (let tried = 0; tried < urls.length; tried += 1) {
       const index = (first + tried) % urls.length
       const result = yield* askNode(index, question)
       if (result === undefined) continue
+      if (isReached(result)) note(true)
       if (Result.isSuccess(result)) {
         first = index
         return result.success
       }
       if (result.failure instanceof RpcRejected || isWaitOver(result)) return yield* result.failure
       const { detail, mayHaveArrived, why } = result.failure
-      unavailable = { detail, mayHaveArrived: mayHaveArrived || unavailable.mayHaveArrived, why }
+      unavailable = { detail, mayHaveArrived: mayHaveArrived || unavailable?.mayHaveArrived === true, why }
     }
-    return yield* new RpcUnavailable({ method, ...unavailable })
+    if (unavailable === undefined) skipped(method)
+    if (unavailable?.why !== "too long") note(false)
+    const detail = urls.length === 0 ? noNode : allOpen
+    return yield* new RpcUnavailable({
+      method,
+      ...(unavailable ?? { detail, mayHaveArrived: false, why: "unanswered" })
+    })
   })
-  return { call }
+  const reach = Effect.fnUntraced(function* (method: string) {
+    if (isProven()) return
+    const body = written(method, [])
+    const question = { method, body, deadlineMs: Math.min(deadlineMs, reachMsMax), isWait: false, isForced: true }
+    const results = yield* Effect.forEach(urls, (_, index) => askNode(index, question), { concurrency: "unbounded" })
+    const isAnswered = results.some((result) => result !== undefined && isReached(result))
+    note(isAnswered)
+    if (!isAnswered) return yield* Effect.fail(`no node answers, of ${urls.length}`)
+  })
+  return { call, reach }
 })
 
 interface Nodes {
@@ -111,7 +133,7 @@ interface Nodes {
   readonly metrics: Metrics["Service"]
 }
 
-/** Asks one node; undefined if it failed too often recently and its circuit is open. */
+/** `askNode`: undefined if the node failed too often recently and its circuit is open. `skipped`: for all of them. */
 const nodesOf = ({ client, network, urls, metrics }: Nodes) => {
   const calls = metrics.counter(rpcCalls)
   const seconds = metrics.histogram(rpcSeconds)
@@ -129,23 +151,26 @@ const nodesOf = ({ client, network, urls, metrics }: Nodes) => {
     return yield* Effect.fromResult(result)
   })
 
-  return Effect.fnUntraced(function* (index: number, question: Question) {
+  const askNode = Effect.fnUntraced(function* (index: number, question: Question) {
     const before = breakers[index] ?? closedBreaker
     const nowMs = yield* Clock.currentTimeMillis
-    if (breakerWaitMs(before, nowMs) > 0) return undefined
+    if (question.isForced !== true && breakerWaitMs(before, nowMs) > 0) return undefined
     // The call that probes an open breaker has it alone for as long as the call can take.
     breakers[index] = afterAttempt(before, nowMs, question.deadlineMs)
     const result = yield* Effect.result(observed(urls[index] ?? "", question))
     if (isWaitOver(result)) return result
-    const hasAnswer =
-      Result.isSuccess(result) || result.failure._tag === "RpcRejected" || result.failure.why === "too long"
-    const after = hasAnswer
+    const after = isReached(result)
       ? closedBreaker
       : afterFailure(breakers[index] ?? before, yield* Clock.currentTimeMillis, nodeBreakerLimits)
     breakers[index] = after
     if (isOpen(after) !== isOpen(before)) nodesOpen.set({ network }, breakers.filter(isOpen).length)
     return result
   })
+  const skipped = (method: string) => {
+    calls.begin({ network, method })
+    calls.inc({ network, method, outcome: "unavailable" })
+  }
+  return { askNode, skipped }
 }
 
 const isOpen = ({ openUntilMs }: Breaker) => openUntilMs !== null
@@ -155,9 +180,15 @@ interface Question {
   readonly body: Uint8Array
   readonly deadlineMs: number
   readonly isWait: boolean
+  /** Asked although the circuit is open. */
+  readonly isForced?: boolean
 }
 
 type Unavailable = Pick<RpcUnavailable, "detail" | "mayHaveArrived" | "why">
+
+/** The node itself answered, whatever it said. */
+const isReached = (result: Result.Result<unknown, RpcError>) =>
+  Result.isSuccess(result) || result.failure._tag === "RpcRejected" || result.failure.why === "too long"
 
 const isWaitOver = (result: Result.Result<unknown, RpcError>) =>
   Result.isFailure(result) && result.failure._tag === "RpcUnavailable" && result.failure.why === "wait over"
@@ -205,6 +236,8 @@ const read = (method: string, response: EgressResponse): Result.Result<unknown, 
 
 // Rules search for words in a node's message, which can be as long as its answer. Real messages are one line.
 const messageUnitsMax = 1_024
+
+const reachMsMax = 5_000
 
 const noNode = "no node is configured"
 const allOpen = "every node keeps failing; their circuits are open"
@@ -258,7 +291,7 @@ export class RpcRejected extends Schema.TaggedError<RpcRejected>()("RpcRejected"
 /** Calls to the chains' nodes. The network is the CAIP-2 name; the method is one of the few that the schemes use. */
 const rpcCalls = defineCounter({
   name: "x402_rpc_calls_total",
-  help: "Calls to chain nodes, by network, method and outcome: answered, rejected (a JSON-RPC error), waited (what was waited for did not come in time), unavailable.",
+  help: "Calls to chain nodes, by network, method and outcome: answered, rejected (a JSON-RPC error), waited (what was waited for did not come in time), unavailable (also when every node's circuit was open and none was asked).",
   labels: ["network", "method", "outcome"],
   values: { outcome: ["answered", "rejected", "waited", "unavailable"] }
 })

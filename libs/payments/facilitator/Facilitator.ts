@@ -23,9 +23,12 @@ import {
 import { Metrics } from "#runtime"
 import { ChainUnavailable, codeOf, PaymentRefused, SettlementPending, SettlementRefused } from "../errors.ts"
 import { facilitatorCalls } from "../metrics.ts"
+import { facilitatorUnreachable, openReach } from "../reach.ts"
 import type { CheckedPayment, PaymentScheme, Settlement } from "../scheme.ts"
 
 interface FacilitatorOptions {
+  /** CAIP-2, for metrics. */
+  readonly network: string
   /** The URL before the operation: `https://facilitator.example.com/v2`. */
   readonly url: string
   readonly timeoutMs: number
@@ -42,12 +45,18 @@ export interface Facilitator {
     payload: PaymentPayload,
     requirements: PaymentRequirements
   ) => Effect.Effect<Settlement, SettlementRefused | SettlementPending | ChainUnavailable>
+  /** Whether it answers: by the calls of the last ten seconds, else it is asked what it supports. Or the reason. */
+  readonly reach: Effect.Effect<void, string>
 }
 
 const answerBytesMax = 65_536
 const connectTimeoutMs = 5_000
 
-type Operation = "verify" | "settle"
+// Less than a check may take.
+const supportedMsMax = 5_000
+
+type Paying = "verify" | "settle"
+type Operation = Paying | "supported"
 type Outcome = "accepted" | "refused" | "pending" | "unavailable"
 
 export const openFacilitator = Effect.fn("openFacilitator")(function* (
@@ -61,8 +70,14 @@ export const openFacilitator = Effect.fn("openFacilitator")(function* (
   })
   const counted = yield* counting
   const hidden = hiddenOf(options.url)
-  const post = (operation: Operation, payload: PaymentPayload, paymentRequirements: PaymentRequirements) =>
-    ask(client, options, operation, { x402Version, paymentPayload: payload, paymentRequirements })
+  const { note, isProven } = yield* openReach(facilitatorUnreachable, options.network)
+  const asked = (call: Effect.Effect<EgressResponse, EgressError>) =>
+    call.pipe(
+      Effect.tap(({ status }) => Effect.sync(() => note(!isInconclusive(status)))),
+      Effect.tapError(() => Effect.sync(() => note(false)))
+    )
+  const post = (operation: Paying, payload: PaymentPayload, paymentRequirements: PaymentRequirements) =>
+    asked(ask(client, options, operation, { x402Version, paymentPayload: payload, paymentRequirements }))
   const verify: Facilitator["verify"] = (payload, requirements) =>
     post("verify", payload, requirements).pipe(
       Effect.mapError((error) => unavailable("verify", error.message)),
@@ -73,28 +88,48 @@ export const openFacilitator = Effect.fn("openFacilitator")(function* (
       Effect.mapError(afterSettle),
       Effect.flatMap((answer) => readSettlement(answer.status, readAs(SettleResponse, answer), requirements, hidden))
     )
+  const supported = asked(askSupported(client, options)).pipe(
+    Effect.mapError((error) => unavailable("supported", error.message)),
+    Effect.filterOrFail(
+      ({ status }) => !isInconclusive(status),
+      ({ status }) => unavailable("supported", `status ${status}`)
+    )
+  )
   return {
     verify: (payload, requirements) => counted("verify", verify(payload, requirements)),
-    settle: (payload, requirements) => counted("settle", settle(payload, requirements))
+    settle: (payload, requirements) => counted("settle", settle(payload, requirements)),
+    reach: Effect.suspend(() =>
+      isProven() ? Effect.void : Effect.mapError(counted("supported", supported), ({ detail }) => detail)
+    )
   }
 })
 
 const unavailable = (operation: Operation, detail: string) =>
   new ChainUnavailable({ operation: `ask the facilitator to ${operation}`, detail })
 
-const ask = (
-  client: EgressClient,
-  { url, timeoutMs }: FacilitatorOptions,
-  operation: Operation,
-  body: FacilitatorRequest
-) =>
+const urlOf = ({ url }: FacilitatorOptions, operation: Operation) => `${url.replace(/(?<!\/)\/+$/u, "")}/${operation}`
+
+const ask = (client: EgressClient, options: FacilitatorOptions, operation: Paying, body: FacilitatorRequest) =>
   client.request({
     method: "POST",
-    url: `${url.replace(/(?<!\/)\/+$/u, "")}/${operation}`,
+    url: urlOf(options, operation),
     headers: { accept: "application/json", "content-type": "application/json" },
     body: Buffer.from(JSON.stringify(body)),
-    deadlineMs: timeoutMs,
+    deadlineMs: options.timeoutMs,
     responseBytesMax: answerBytesMax
+  })
+
+/** Free of charge, and every facilitator has it. Any answer but a failure of its own tells that it is there. */
+const askSupported = (client: EgressClient, options: FacilitatorOptions) =>
+  client.request({
+    method: "GET",
+    url: urlOf(options, "supported"),
+    headers: { accept: "application/json" },
+    body: null,
+    deadlineMs: Math.min(options.timeoutMs, supportedMsMax),
+    responseBytesMax: answerBytesMax,
+    isRepeatable: true,
+    isHeadEnough: true
   })
 
 // Without a connection nothing was sent; in every other case it may have been.

@@ -60,6 +60,7 @@ export const openEvmScheme = Effect.fn("openEvmScheme")(function* (
   return {
     network,
     node,
+    reach: rpc.reach("eth_blockNumber"),
     upto: uptoEvmScheme({ node, contracts, preparation, sending }),
     probe: ({ name, version, decimals }) => probe(node, { name, version, chainId, asset: settings.asset }, decimals),
     account: (key) => new SettlerAccount(preparation, key),

@@ -96,7 +96,7 @@ export interface SolanaNode {
   ) => Effect.Effect<LandedTransaction | null, ChainUnavailable>
 }
 
-export const solanaNode = ({ call }: JsonRpc): SolanaNode => {
+export const solanaNode = (call: JsonRpc["call"]): SolanaNode => {
   const asked: Asked = (schema, method, params) =>
     call(method, params).pipe(
       Effect.mapError((error) => new ChainUnavailable({ operation: method, detail: error.message })),

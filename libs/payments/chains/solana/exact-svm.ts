@@ -70,19 +70,19 @@ export const openSvmScheme = Effect.fn("openSvmScheme")(function* (
   const { network, asset, payTo, feePayers } = options
   const limits = { ...svmDefaults.limits, ...options.limits }
   const settle = { ...svmDefaults.settle, ...options.settle }
-  const rpc = solanaNode(
-    yield* openJsonRpc({
-      network,
-      urls: options.rpcUrls,
-      deadlineMs: options.rpcDeadlineMs ?? svmDefaults.rpcDeadlineMs,
-      connectionsMax: options.rpcConnectionsMax ?? svmDefaults.rpcConnectionsMax
-    })
-  )
+  const { call, reach } = yield* openJsonRpc({
+    network,
+    urls: options.rpcUrls,
+    deadlineMs: options.rpcDeadlineMs ?? svmDefaults.rpcDeadlineMs,
+    connectionsMax: options.rpcConnectionsMax ?? svmDefaults.rpcConnectionsMax
+  })
+  const rpc = solanaNode(call)
   const account = associatedTokenAccount(payTo, tokenProgram, asset) ?? payTo
   const check: SvmScheme["check"] = (payload, requirements, nowMs) =>
     checkPayment({ network, feePayers, limits }, payload, requirements, nowMs)
   return {
     network,
+    reach: reach("getSlot"),
     probe: ({ decimals }) => probeMint(rpc, { mint: asset, tokenProgram, decimals }),
     check,
     charging: chargingExactly,

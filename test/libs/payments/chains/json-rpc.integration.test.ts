@@ -162,4 +162,53 @@ describe("a call to a chain's node", () => {
       )
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
+
+  it.live("is counted as unavailable also when every node's circuit is open and none is asked", () =>
+    Effect.gen(function* () {
+      const only = yield* node(answers("", 502))
+      const rpc = yield* open(only.url)
+      for (let call = 0; call < 7; call += 1) yield* Effect.flip(rpc.call("getHealth", []))
+
+      assert.strictEqual(only.calls(), 5)
+      assert.match(yield* (yield* Metrics).text, /method="getHealth",outcome="unavailable"[^}]*\} 7/u)
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+})
+
+describe("a chain without traffic", () => {
+  const unreachable = Effect.map(
+    Effect.flatMap(Metrics, ({ text }) => text),
+    (text) => Number(/x402_chain_unreachable\{[^}]*network="solana:test"\} (\d)/u.exec(text)?.[1])
+  )
+
+  it.live("is unreachable while its only node hangs, and reached by the first question that it answers again", () =>
+    Effect.gen(function* () {
+      let isHung = true
+      const only = yield* node((request, response) => (isHung ? undefined : answers({ result: 7 })(request, response)))
+      const rpc = yield* openWithin(50, only.url)
+      // So often that its circuit opens: whether it answers is asked all the same.
+      for (let time = 0; time < 7; time += 1)
+        assert.strictEqual(yield* Effect.flip(rpc.reach("getSlot")), "no node answers, of 1")
+      assert.deepStrictEqual([only.calls(), yield* unreachable], [7, 1])
+
+      isHung = false
+      yield* rpc.reach("getSlot")
+      assert.strictEqual(yield* unreachable, 0)
+      assert.match(yield* (yield* Metrics).text, /x402_rpc_nodes_open\{[^}]*\} 0/u)
+      assert.strictEqual(yield* rpc.call("getHealth", []), 7)
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
+  it.live("is reached while one node answers, and is not asked when a call has just told", () =>
+    Effect.gen(function* () {
+      const away = yield* node(answers("", 502))
+      const well = yield* node(answers({ result: "ok" }))
+      const rpc = yield* open(away.url, well.url)
+      yield* rpc.reach("getSlot")
+      assert.deepStrictEqual([away.calls(), well.calls(), yield* unreachable], [1, 1, 0])
+      yield* rpc.reach("getSlot")
+      yield* rpc.call("getHealth", [])
+      assert.deepStrictEqual([away.calls(), well.calls(), yield* unreachable], [2, 2, 0])
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
 })

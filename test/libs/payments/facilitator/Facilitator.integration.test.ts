@@ -44,7 +44,7 @@ const asked = <A, E>(behaves: Behaviour, ask: (facilitator: Facilitator) => Effe
     const { url } = yield* facilitatorThat(behaves)
     // Only one that hangs is not waited for: any other answers, however busy the machine is.
     const timeoutMs = behaves === hang ? 400 : 10_000
-    const facilitator = yield* openFacilitator({ url, timeoutMs, connectionsMax: 4 })
+    const facilitator = yield* openFacilitator({ network, url, timeoutMs, connectionsMax: 4 })
     const exit = yield* Effect.exit(ask(facilitator))
     return { exit, metrics: yield* (yield* Metrics).text }
   }).pipe(Effect.provide(services))
@@ -165,8 +165,39 @@ describe("a remote facilitator", () => {
   it.live("that does not answer has certainly sent nothing", () =>
     Effect.gen(function* () {
       const gone = yield* Effect.scoped(facilitatorThat(hang))
-      const facilitator = yield* openFacilitator({ url: gone.url, timeoutMs: 400, connectionsMax: 4 })
+      const facilitator = yield* openFacilitator({ network, url: gone.url, timeoutMs: 400, connectionsMax: 4 })
       assert.strictEqual(outcome(yield* Effect.exit(settle(facilitator)))._tag, "ChainUnavailable")
+    }).pipe(Effect.provide(services))
+  )
+
+  it.live("is asked what it supports while no payment tells whether it answers", () =>
+    Effect.gen(function* () {
+      const seen: Array<string> = []
+      let behaves = hang
+      const { url } = yield* facilitatorThat((request, response, body) => {
+        seen.push(`${request.method} ${request.url}`)
+        behaves(request, response, body)
+      })
+      const { reach, verify } = yield* openFacilitator({ network, url, timeoutMs: 400, connectionsMax: 4 })
+      const unreachable = Effect.map((yield* Metrics).text, (text) =>
+        Number(/x402_facilitator_unreachable\{[^}]*\} (\d)/u.exec(text)?.[1])
+      )
+      assert.match(yield* Effect.flip(reach), /400 ms/u)
+      assert.strictEqual(yield* unreachable, 1)
+
+      // It need not have the question: that it answers is enough.
+      behaves = json(404, {})
+      yield* reach
+      assert.strictEqual(yield* unreachable, 0)
+      assert.deepStrictEqual(seen, ["GET /v2/supported", "GET /v2/supported"])
+
+      // A payment has just told.
+      yield* reach
+      behaves = json(503, {})
+      yield* Effect.flip(verify(testPayload("one"), testRequirements))
+      assert.strictEqual(seen.length, 3)
+      assert.strictEqual(yield* unreachable, 1)
+      assert.strictEqual(yield* Effect.flip(reach), "status 503")
     }).pipe(Effect.provide(services))
   )
 })

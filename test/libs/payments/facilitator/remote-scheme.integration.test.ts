@@ -22,7 +22,8 @@ const remoteOf = (local: PaymentScheme, settle: Settles, confirmMs = 300) => {
   const counted = { unconfirmed: 0 }
   const facilitator: Facilitator = {
     settle,
-    verify: () => Effect.void
+    verify: () => Effect.void,
+    reach: Effect.void
   }
   const onUnconfirmed = () => void (counted.unconfirmed += 1)
   const scheme = remoteScheme(local, facilitator, { confirmMs, onUnconfirmed })
