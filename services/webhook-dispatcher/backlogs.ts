@@ -10,7 +10,7 @@ import { Metrics } from "#runtime"
 import { Endpoints } from "./endpoints/Endpoints.ts"
 import type { EndpointSettings } from "./endpoints/settings.ts"
 import { DeliveryLanes } from "./lanes.ts"
-import { backlog, oldestDueAge, retriesWaiting } from "./metrics.ts"
+import { backlog, DeliveryMetrics, oldestDueAge, retriesWaiting } from "./metrics.ts"
 
 const pollEvery = "1 second"
 // The age costs one read per endpoint with a backlog, so only a few endpoints are read at a time, in rotation.
@@ -43,6 +43,7 @@ export class Backlogs extends Context.Service<
       const reader = yield* StreamReader
       const lanes = yield* DeliveryLanes
       const metrics = yield* Metrics
+      const deliveryMetrics = yield* DeliveryMetrics
       const backlogGauge = metrics.gauge(backlog)
       const ageGauge = metrics.gauge(oldestDueAge)
       const waitingGauge = metrics.gauge(retriesWaiting)
@@ -79,8 +80,10 @@ export class Backlogs extends Context.Service<
         // The cursor and the rosters are the messages that are neither due nor waiting.
         const rosters = lanes.all.length + endpoints.all().length - endpoints.configured.length
         waitingGauge.set({}, Math.max(0, messages - due - lanes.all.length - rosters))
+        const nowMs = yield* Clock.currentTimeMillis
         for (const endpoint of endpoints.all()) {
           const count = found.get(endpoint.id) ?? 0
+          if (count >= endpoint.concurrency) deliveryMetrics.held(endpoint, nowMs)
           counts.set(endpoint.id, count)
           backlogGauge.set({ endpoint: endpoint.name }, count)
           judge(endpoint)

@@ -256,7 +256,9 @@ const removeOthers = Effect.fnUntraced(function* ({ deps }: State) {
 const follow = Effect.fnUntraced(function* ({ deps, running, workers }: State, id: string) {
   const worker = workers.get(id)
   if (worker === undefined) return
-  const { states, consumers } = deps
+  const { states, consumers, metrics } = deps
+  // It may have been held until now: paused, disabled, or by its breaker.
+  metrics.held(worker.settings(), yield* Clock.currentTimeMillis)
   yield* worker.breaker.adopt(states.get(id)?.breakerOpenUntilMs ?? null)
   for (const { stream, durable } of consumersOf(running, id)) {
     const untilMs = heldUntilMs(deps, worker)

@@ -143,9 +143,13 @@ const send = (worker: Worker, due: DueDelivery, clock: Clock.Clock): Effect.Effe
     const { delivery } = due
     const isFirst = delivery.attempt === 1 && delivery.entity !== undefined
     const turn = isFirst ? order.enter(delivery.entity) : undefined
+    const takenMs = clock.currentTimeMillisUnsafe()
     const onLeave = () => {
       turn?.left()
-      metrics.left(worker.settings, delivery, clock.currentTimeMillisUnsafe())
+      const nowMs = clock.currentTimeMillisUnsafe()
+      const isFull = worker.inWork >= worker.settings.concurrency
+      const isHeld = isFull || breaker.phaseAt(nowMs) !== "closed"
+      metrics.left(worker.settings, delivery, { nowMs, takenMs, isHeld })
     }
     const leaving = { mayLeave: worker.leaving, onLeave }
     const sent: Effect.Effect<AckDecision> = Effect.suspend(() => {

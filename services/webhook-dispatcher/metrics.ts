@@ -67,6 +67,19 @@ export const retryLateness = defineHistogram({
   buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30]
 })
 
+export const dispatchSeconds = defineHistogram({
+  name: "webhook_dispatch_seconds",
+  help: "The dispatcher's own part of the time, over all endpoints: until it had a delivery in hand to send, by attempt: first (from the event's storage in EVENTS), retry (from when it was due). Without deliveries that their endpoint held back meanwhile: all of its Concurrency in use, breaker open, paused, behind.",
+  labels: ["attempt"],
+  buckets: latencySeconds
+})
+
+export const endpointLatency = defineGauge({
+  name: "webhook_endpoint_latency_seconds",
+  help: "From sending a request to its answer or failure, by endpoint: the mean of about its last eight attempts from this process, newer ones weighing more.",
+  labels: ["endpoint"]
+})
+
 export const inFlight = defineGauge({
   name: "webhook_in_flight",
   help: "Deliveries in work in this process, by endpoint.",
@@ -149,6 +162,8 @@ export const webhookMetrics = [
   publishToFirstByteSeconds,
   publishToDeliveredSeconds,
   retryLateness,
+  dispatchSeconds,
+  endpointLatency,
   inFlight,
   backlog,
   oldestDueAge,
@@ -171,13 +186,24 @@ interface DecidedAttempt {
   readonly nowMs: number
 }
 
+/** The moment when an attempt's bytes leave. */
+interface LeftAt {
+  readonly nowMs: number
+  /** When the dispatcher had it in hand: neither its turn nor a connection was waited for. */
+  readonly takenMs: number
+  /** Its endpoint takes no more than it does now. */
+  readonly isHeld: boolean
+}
+
 export class DeliveryMetrics extends Context.Service<
   DeliveryMetrics,
   {
     /**
      * Records that an attempt's bytes have left: the first attempt measures our own latency, a later one its lateness.
      */
-    readonly left: (endpoint: EndpointSettings, delivery: Delivery, nowMs: number) => void
+    readonly left: (endpoint: EndpointSettings, delivery: Delivery, at: LeftAt) => void
+    /** The endpoint holds deliveries back: what waits for it until now waits for no dispatcher. */
+    readonly held: (endpoint: EndpointSettings, nowMs: number) => void
     readonly attempted: (attempt: DecidedAttempt) => void
     readonly tested: (endpoint: EndpointSettings, outcome: "delivered" | "failed") => void
     readonly postponed: (endpoint: EndpointSettings, reason: "full" | "circuit_open" | "paused") => void
@@ -202,26 +228,51 @@ export class DeliveryMetrics extends Context.Service<
       const firstByte = metrics.histogram(publishToFirstByteSeconds)
       const delivered = metrics.histogram(publishToDeliveredSeconds)
       const lateness = metrics.histogram(retryLateness)
+      const dispatch = metrics.histogram(dispatchSeconds)
+      const latency = metrics.gauge(endpointLatency)
+      const clock = yield* Clock.Clock
+      const heldAtMs = new Map<string, number>()
+      const meanMs = new Map<string, number>()
       const series = yield* endpointSeries
       return DeliveryMetrics.of({
-        left: (endpoint, delivery, nowMs) => {
+        left: (endpoint, delivery, { nowMs, takenMs, isHeld }) => {
           if (delivery.isTest === true) return
           const labels = { endpoint: endpoint.name }
-          if (delivery.attempt === 1) firstByte.observe(labels, seconds(nowMs - delivery.storedAt))
-          else lateness.observe(labels, seconds(nowMs - delivery.dueAt))
+          const isFirst = delivery.attempt === 1
+          const sinceMs = isFirst ? delivery.storedAt : delivery.dueAt
+          if (isFirst) firstByte.observe(labels, seconds(nowMs - sinceMs))
+          else lateness.observe(labels, seconds(nowMs - sinceMs))
+          if (isHeld) heldAtMs.set(endpoint.id, nowMs)
+          else if (sinceMs > (heldAtMs.get(endpoint.id) ?? 0))
+            dispatch.observe({ attempt: isFirst ? "first" : "retry" }, seconds(takenMs - sinceMs))
         },
+        held: ({ id }, nowMs) => void heldAtMs.set(id, nowMs),
         attempted: ({ endpoint, delivery, sent, decision, nowMs }) => {
           const labels = { endpoint: endpoint.name }
           attemptsTotal.inc({ endpoint: endpoint.name, status_class: statusClass(sent.result, sent.error) })
           receiver.observe(labels, seconds(sent.durationMs))
+          const mean = meanAfter(meanMs.get(endpoint.id), sent.durationMs)
+          meanMs.set(endpoint.id, mean)
+          latency.set(labels, Math.round(mean) / 1_000)
           if (decision._tag === "Retry") return
           if (decision._tag === "Delivered") delivered.observe(labels, seconds(nowMs - delivery.storedAt))
           deliveriesTotal.inc({ endpoint: endpoint.name, outcome: outcomes[decision._tag] })
         },
         tested: (endpoint, outcome) => testsTotal.inc({ endpoint: endpoint.name, outcome }),
-        postponed: (endpoint, reason) => postponedTotal.inc({ endpoint: endpoint.name, reason }),
-        begin: series.begin,
-        end: series.end
+        postponed: (endpoint, reason) => {
+          heldAtMs.set(endpoint.id, clock.currentTimeMillisUnsafe())
+          postponedTotal.inc({ endpoint: endpoint.name, reason })
+        },
+        begin: (endpoint) => {
+          // What was stored before has waited for no process of now.
+          heldAtMs.set(endpoint.id, clock.currentTimeMillisUnsafe())
+          series.begin(endpoint)
+        },
+        end: (id) => {
+          heldAtMs.delete(id)
+          meanMs.delete(id)
+          return series.end(id)
+        }
       })
     })
   )
@@ -240,8 +291,8 @@ const endpointSeries = Effect.gen(function* () {
   const histograms = [receiverSeconds, publishToFirstByteSeconds, publishToDeliveredSeconds, retryLateness].map(
     (definition) => metrics.histogram(definition)
   )
-  const gauges = [parkedEvents, backlog, oldestDueAge, inFlight, circuitState, endpointPaused].map((definition) =>
-    metrics.gauge(definition)
+  const gauges = [parkedEvents, backlog, oldestDueAge, inFlight, circuitState, endpointPaused, endpointLatency].map(
+    (definition) => metrics.gauge(definition)
   )
   const parked = metrics.gauge(parkedEvents)
   const names = new Map<string, string>()
@@ -281,6 +332,12 @@ const outcomes = { Delivered: "delivered", GiveUp: "abandoned", Gone: "gone" } a
 
 // Clocks of two machines differ, so a negative latency counts as zero.
 const seconds = (ms: number) => Math.max(0, ms) / 1_000
+
+const newestWeighs = 1 / 8
+
+/** A mean that follows its newest values. */
+export const meanAfter = (before: number | undefined, value: number): number =>
+  before === undefined ? value : before + (value - before) * newestWeighs
 
 type StatusClass = "2xx" | "3xx" | "4xx" | "5xx" | "timeout" | "unreachable" | "refused"
 

@@ -47,9 +47,9 @@ const answeringOperators = Effect.gen(function* () {
 })
 
 const services = DeliveryAttempts.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(AbandonedDeliveries.layer, AttemptLog.layer, DeliveryMetrics.layer)),
+  Layer.provideMerge(Layer.mergeAll(AbandonedDeliveries.layer, AttemptLog.layer)),
   Layer.provideMerge(Layer.mergeAll(Backlogs.layer, EndpointStates.layer)),
-  Layer.provideMerge(Layer.mergeAll(DeliveryLanes.layer, Endpoints.layer))
+  Layer.provideMerge(Layer.mergeAll(DeliveryLanes.layer, Endpoints.layer, DeliveryMetrics.layer))
 )
 
 /** Needs the bus, the egress and the runtime. */

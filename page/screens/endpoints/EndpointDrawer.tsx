@@ -14,7 +14,7 @@ import { attemptsLink } from "../deliveries/DeliveryDrawer.tsx"
 import { OutcomeBadge } from "../deliveries/OutcomeBadge.tsx"
 import { EndpointActs } from "./EndpointActs.tsx"
 import { ChangeEndpoint } from "./EndpointForm.tsx"
-import { type EndpointRow, stateOf } from "./state.ts"
+import { breakerOf, type EndpointRow, stateOf } from "./state.ts"
 
 interface EndpointDrawerProps {
   readonly name: string
@@ -74,7 +74,7 @@ const EndpointFacts = ({ endpoint }: { readonly endpoint: EndpointRow }) => {
   const text = (key: string) => (settings?.[key] === undefined ? null : String(settings[key]))
   const filter = settings?.["EventFilter"]
   const nowMs = useNowMs()
-  const isOpen = breakerOpenUntilMs !== null && breakerOpenUntilMs > nowMs
+  const breaker = breakerOf(endpoint, nowMs)
   return (
     <Facts
       facts={[
@@ -82,7 +82,10 @@ const EndpointFacts = ({ endpoint }: { readonly endpoint: EndpointRow }) => {
         ["Description", text("Description")],
         ["Events", Array.isArray(filter) && filter.length > 0 ? filter.join(", ") : "all but progress"],
         ["Paused", paused === null ? null : <PausedBy key="paused" paused={paused} />],
-        ["Breaker", isOpen ? <BreakerUntil key="breaker" untilMs={breakerOpenUntilMs} /> : "closed"],
+        [
+          "Breaker",
+          breaker === "open" ? <BreakerUntil key="breaker" untilMs={breakerOpenUntilMs ?? 0} /> : breakerWords[breaker]
+        ],
         ["Backlog", countOf(endpoint.backlog, "delivery", "deliveries")],
         ["Waits in EVENTS from", endpoint.parkedFrom === null ? null : `event ${count(endpoint.parkedFrom)}`],
         ["In flight", inFlight == null ? "not known: endpoints share a consumer" : count(inFlight)],
@@ -131,6 +134,11 @@ const PausedBy = ({ paused: { at, by, reason } }: { readonly paused: NonNullable
     <Time at={at} /> by <code>{by}</code>: {reason}
   </>
 )
+
+const breakerWords = {
+  closed: "closed",
+  "half-open": "half-open: one delivery probes, the others wait for its answer"
+}
 
 const BreakerUntil = ({ untilMs }: { readonly untilMs: number }) => (
   <>

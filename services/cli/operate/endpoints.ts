@@ -16,12 +16,16 @@ import { fieldsFrom } from "./set-fields.ts"
 
 /** An endpoint's current state, in words. Pure. */
 export const stateOf = (view: EndpointView, nowMs: number): string => {
-  const { faults, isEnabled, paused, breakerOpenUntilMs, parkedFrom } = view
+  const { faults, isEnabled, paused, breakerOpenUntilMs, parkedFrom, settings } = view
   const [fault] = faults
   if (fault !== undefined) return `cannot be used: ${fault.path} ${fault.message}`
   if (!isEnabled) return "disabled"
   if (paused !== null) return `paused by ${paused.by} at ${paused.at}: ${paused.reason}`
-  if ((breakerOpenUntilMs ?? 0) > nowMs) return `failing, circuit open until ${isoTime(breakerOpenUntilMs ?? 0)}`
+  if (breakerOpenUntilMs !== null && settings?.["CircuitBreaker"] !== false) {
+    const at = isoTime(breakerOpenUntilMs)
+    if (breakerOpenUntilMs > nowMs) return `failing, circuit open until ${at}`
+    return `failing, circuit half-open since ${at}: one delivery probes, the others wait for its answer`
+  }
   if (parkedFrom !== null) return `behind: waits for event ${parkedFrom}`
   return "active"
 }

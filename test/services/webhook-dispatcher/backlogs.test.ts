@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import { subjects } from "#base"
 import { Metrics } from "#runtime"
 import { Backlogs } from "../../../services/webhook-dispatcher/backlogs.ts"
+import { DeliveryMetrics } from "../../../services/webhook-dispatcher/metrics.ts"
 import { Endpoints } from "../../../services/webhook-dispatcher/endpoints/Endpoints.ts"
 import { DeliveryLanes } from "../../../services/webhook-dispatcher/lanes.ts"
 import { memoryStream } from "../../support/memory-stream.ts"
@@ -32,7 +33,11 @@ const world = () => {
     ...stream,
     put,
     finish,
-    layer: Backlogs.layer.pipe(Layer.provide(services), Layer.provideMerge(Metrics.layerTest))
+    layer: Backlogs.layer.pipe(
+      Layer.provide(services),
+      Layer.provide(DeliveryMetrics.layer),
+      Layer.provideMerge(Metrics.layerTest)
+    )
   }
 }
 

@@ -37,7 +37,11 @@ export const EndpointView = Schema.Struct({
   created: Schema.NullOr(Act),
   changed: Schema.NullOr(Act),
   paused: Schema.NullOr(Schema.Struct({ at: Timestamp, by: Schema.String, reason: Schema.String })),
-  breakerOpenUntilMs: Schema.NullOr(EpochMs).pipe(describe("Its circuit stays open until then.")),
+  breakerOpenUntilMs: Schema.NullOr(EpochMs).pipe(
+    describe(
+      "Its circuit stays open until then. From then on it is half-open: one delivery probes, and the others in flight wait for its answer. Null while it is closed."
+    )
+  ),
   backlog: Count.pipe(describe("Deliveries that are due.")),
   parkedFrom: Schema.NullOr(Count).pipe(
     describe("The first event in EVENTS that waits there for it, for it is paused or its backlog is full.")
