@@ -2,7 +2,7 @@
  * A provider of models on this machine, in OpenAI's and in Anthropic's wire format: it answers with the last user
  * message, word by word, or with what tools answered; it obeys orders that begin with `!`, forced tools and JSON schemas.
  * Models named `strict`, `strict-claude` and `reasoner` refuse what the providers whose rules they have refuse; all
- * others take any request. It records its calls, and which callers left before they had their answer. It keeps only the
+ * others take any request. It records its calls of models, and which callers left before they had their answer. It keeps only the
  * last thousand calls.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
@@ -84,7 +84,7 @@ const serve = async (
   const text = await readBody(request)
   const body = parsed(text)
   const call: UpstreamCall = { path, headers: request.headers, body, state: "running" }
-  calls.push(call)
+  if (!path.endsWith("/models")) calls.push(call)
   if (calls.length > callsMax) calls.shift()
   const gone = new AbortController()
   response.once("close", () => {

@@ -29,9 +29,13 @@ export const refusals = defineCounter({
 })
 export const upstreamCalls = defineCounter({
   name: "gateway_upstream_calls_total",
-  help: "Calls to providers by how they ended: answered, refused (the caller's fault), limited, failed, broken off after the first event, cancelled.",
-  labels: ["provider", "outcome"],
-  values: { outcome: ["answered", "refused", "limited", "failed", "broken off", "cancelled"] }
+  help: "Calls to providers by how they ended: answered, refused (the caller's fault), limited, failed, broken off after the first event, cancelled; and by what the provider said: 2xx, 401 (the key; also a 400 that says so), 402 (the bill; also a 429 that says so), 403, 404, 429, 4xx, 5xx, timeout, unreachable, not allowed (by the egress), garbled, cut off, none.",
+  labels: ["provider", "outcome", "status_class"]
+})
+export const providerFailing = defineGauge({
+  name: "gateway_provider_failing",
+  help: "1 while a provider fails, by the status class of its newest call to a model, or of the check that asks for its models every ten seconds in which no answer proved it (`GET <base URL>/models`). 0 after an answer; without calls, after a check that no longer shows the fault, or 90 s after the last failure of a fault that the check never showed.",
+  labels: ["provider", "reason"]
 })
 export const fallbacks = defineCounter({
   name: "gateway_fallbacks_total",
@@ -93,6 +97,7 @@ export const modelGatewayMetrics = [
   keysLeftOut,
   refusals,
   upstreamCalls,
+  providerFailing,
   fallbacks,
   upstreamSeconds,
   firstByteSeconds,

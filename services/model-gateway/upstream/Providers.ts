@@ -41,6 +41,7 @@ import {
 } from "../translate/provider-apis.ts"
 import { classifyUpstream, isWorthAnother, readUpstreamError } from "../errors/upstream-error.ts"
 import { fault, GatewayFault } from "../errors/GatewayFault.ts"
+import { type StatusClass, statusClasses, statusClassOf } from "./provider-faults.ts"
 
 /** `count`: of tokens, by a provider with Anthropic's API. */
 export type UpstreamPath = "chat" | "images" | "embeddings" | "count"
@@ -70,6 +71,7 @@ const answerBytesMax = 64 * 1_024 * 1_024
 const streamBytesMax = 64 * 1_024 * 1_024
 const errorBytesMax = 64 * 1_024
 const connectTimeoutMs = 5_000
+const reachMs = 5_000
 const lanesMax = 256
 // How long a provider may take to close an answer after its last event.
 const restMs = 200
@@ -79,6 +81,8 @@ export class Providers extends Context.Service<
   {
     readonly whole: (call: ProviderCall) => Effect.Effect<JsonObject, AttemptFailed>
     readonly stream: (call: ProviderCall) => Effect.Effect<StreamedAnswer, AttemptFailed, Scope.Scope>
+    /** What a provider answers that is asked for its list of models, which costs nothing. */
+    readonly reach: (provider: Provider) => Effect.Effect<StatusClass>
   }
 >()("starling/model-gateway/Providers") {
   static readonly layer = Layer.effect(
@@ -134,7 +138,12 @@ export class Providers extends Context.Service<
         const next = yield* eventsOf(context, answer, kind, facts)
         return { kind, route: call.route, facts, next: yield* withFirst(next, ModelGateway.KeepAliveSeconds * 1_000) }
       })
-      return Providers.of({ whole, stream })
+      const reach = (provider: Provider) =>
+        Effect.match(client.request(reachRequest(provider)), {
+          onSuccess: ({ status }) => statusClassOf(status),
+          onFailure: brokenClassOf
+        })
+      return Providers.of({ whole, stream, reach })
     })
   )
 }
@@ -275,12 +284,28 @@ const providerRequest = ({ route: { provider, model }, path, body, headers }: Pr
   connectionsMax: provider.connectionsMax
 })
 
+/** On a connection of its own: all others may be at work. */
+const reachRequest = (provider: Provider) => ({
+  method: "GET" as const,
+  url: `${provider.baseUrl}/models`,
+  headers: { accept: "application/json", "user-agent": "starling", ...headersOf(provider, {}) },
+  body: null,
+  lane: `check of ${provider.name}`,
+  connectionsMax: 1,
+  deadlineMs: reachMs,
+  responseBytesMax: errorBytesMax,
+  isRepeatable: true,
+  isHeadEnough: true
+})
+
 /** Why a provider did not answer: the fault for the caller, and whether another provider may succeed. */
 export class AttemptFailed extends Schema.TaggedError<AttemptFailed>()("AttemptFailed", {
   fault: GatewayFault,
   isWorthAnother: Schema.Boolean,
   /** The failure is the provider's, not the caller's. */
-  isProviders: Schema.Boolean
+  isProviders: Schema.Boolean,
+  /** For operators. */
+  statusClass: Schema.Literals(statusClasses)
 }) {}
 
 interface AttemptContext {
@@ -324,14 +349,42 @@ const refusedBy = ({ hidden, family }: AttemptContext, refusal: Refusal): Attemp
         : {})
     }),
     isWorthAnother: isOurs,
-    isProviders: isOurs && code !== "RATE_LIMITED"
+    isProviders: isOurs && code !== "RATE_LIMITED",
+    statusClass: refusedClassOf(refusal.status, code)
   })
+}
+
+/** Some say 400 of a wrong key, and 429 of an empty account. */
+const refusedClassOf = (status: number, code: GatewayFault["code"]): StatusClass => {
+  if (code !== "PROVIDER_CONFIG_ERROR" || [401, 402, 403].includes(status)) return statusClassOf(status)
+  return status === 429 ? "402" : "401"
+}
+
+const brokenClassOf = ({ _tag }: StreamError): StatusClass => {
+  switch (_tag) {
+    case "DeadlineExceeded":
+    case "Stalled":
+      return "timeout"
+    case "AddressRefused":
+    case "InvalidUrl":
+      return "not allowed"
+    case "ResponseTooLarge":
+      return "garbled"
+    case "Unreachable":
+    case "Withdrawn":
+      return "unreachable"
+  }
 }
 
 const brokenBy = ({ hidden }: AttemptContext, error: StreamError): AttemptFailed => {
   const debug = sanitise(error.message, hidden)
   const made = (code: "TIMEOUT" | "MODEL_UNAVAILABLE" | "INTERNAL_ERROR" | "PROVIDER_CONFIG_ERROR", isWorth: boolean) =>
-    new AttemptFailed({ fault: fault(code, { debug }), isWorthAnother: isWorth, isProviders: true })
+    new AttemptFailed({
+      fault: fault(code, { debug }),
+      isWorthAnother: isWorth,
+      isProviders: true,
+      statusClass: brokenClassOf(error)
+    })
   switch (error._tag) {
     // The caller has waited for as long as a call can take; a second provider would double that.
     case "DeadlineExceeded":
@@ -354,7 +407,8 @@ const garbled = ({ hidden }: AttemptContext, what: string): AttemptFailed =>
   new AttemptFailed({
     fault: fault("INTERNAL_ERROR", { debug: sanitise(what, hidden) }),
     isWorthAnother: true,
-    isProviders: true
+    isProviders: true,
+    statusClass: "garbled"
   })
 
 /** Another provider's vectors would be as long. */
@@ -364,12 +418,14 @@ const tooManyVectors = new AttemptFailed({
     message: "The embeddings are larger than 64 MiB: send fewer inputs in one call, or encoding_format base64"
   }),
   isWorthAnother: false,
-  isProviders: false
+  isProviders: false,
+  statusClass: "2xx"
 })
 
 /** A stream that stopped before it was complete. */
 const brokenOff = new AttemptFailed({
   fault: fault("MODEL_UNAVAILABLE", { message: "The model's answer broke off" }),
   isWorthAnother: true,
-  isProviders: true
+  isProviders: true,
+  statusClass: "cut off"
 })

@@ -11,6 +11,7 @@ import {
   type Breaker,
   type BreakerLimits,
   breakerWaitMs,
+  check,
   closedBreaker,
   Metrics
 } from "#runtime"
@@ -25,8 +26,16 @@ import {
   upstreamCalls,
   upstreamSeconds
 } from "../metrics.ts"
-import { hasCost, ModelRegistry, type ModelRoute, type RegisteredModel } from "../models/ModelRegistry.ts"
+import {
+  hasCost,
+  ModelRegistry,
+  type ModelRoute,
+  type Provider,
+  type RegisteredModel
+} from "../models/ModelRegistry.ts"
 import type { JsonObject } from "../translate/json.ts"
+import type { StatusClass } from "./provider-faults.ts"
+import { providerStates } from "./provider-states.ts"
 import {
   type AttemptFailed,
   type ProviderCall,
@@ -77,6 +86,7 @@ export class Upstreams extends Context.Service<
       const metrics = yield* Metrics
       beginAtZero(metrics, all)
       const watch = routeWatch(metrics, yield* Uptime)
+      for (const provider of providersOf(all)) yield* checkProvider(watch, providers, provider)
       const whole = (order: UpstreamOrder) =>
         inOrder(watch, order, (call) =>
           Effect.map(providers.whole(call), (body) => ({ kind: call.route.provider.kind, route: call.route, body }))
@@ -90,13 +100,30 @@ export class Upstreams extends Context.Service<
   )
 }
 
+const providersOf = (models: ReadonlyArray<RegisteredModel>) =>
+  new Map(models.flatMap(({ routes }) => routes.map(({ provider }) => [provider.name, provider]))).values()
+
+/** Whoever calls is served by another provider, or by none: no replica is unready for it. */
+const checkProvider = (watch: RouteWatch, { reach }: Providers["Service"], provider: Provider) => {
+  const run = Effect.gen(function* () {
+    if (!watch.isProven(provider, yield* Clock.currentTimeMillis)) {
+      const found = yield* reach(provider)
+      watch.checked(provider, found, yield* Clock.currentTimeMillis)
+    }
+    const text = watch.faultsOf(provider)
+    if (text !== undefined) return yield* Effect.fail(text)
+  })
+  return check({ name: "provider", subject: provider.name, run })
+}
+
 /** The counters of each model and of its providers. */
 const beginAtZero = (metrics: Metrics["Service"], models: ReadonlyArray<RegisteredModel>) => {
   for (const { entry, routes } of models) {
     metrics.counter(tokensServed).begin({ model: entry.Id })
     if (!entry.Free) metrics.counter(charged).begin({ model: entry.Id })
     for (const { cost, provider } of routes) {
-      metrics.counter(upstreamCalls).begin({ provider: provider.name })
+      for (const [outcome, status_class] of usualEnds)
+        metrics.counter(upstreamCalls).begin({ provider: provider.name, outcome, status_class })
       metrics.counter(fallbacks).begin({ provider: provider.name })
       if (hasCost(cost)) metrics.counter(providerCost).begin({ model: entry.Id, provider: provider.name })
     }
@@ -168,7 +195,7 @@ const ask = Effect.fnUntraced(function* <A, R>(
   const nowMs = yield* Clock.currentTimeMillis
   watch.took(route, nowMs - startedAtMs)
   if (Result.isFailure(result)) watch.failed(route, result.failure, nowMs)
-  else watch.answered(route)
+  else watch.answered(route, nowMs)
   return result
 })
 
@@ -185,11 +212,25 @@ const watched = Effect.fnUntraced(function* (watch: RouteWatch, model: Registere
       ? Effect.void
       : Effect.map(Clock.currentTimeMillis, (nowMs) => {
           outcome = outcomeOf(error)
-          watch.brokeOff(route, error.isProviders, nowMs)
+          watch.brokeOff(route, error, nowMs)
         })
   )
   return { ...answer, next }
 })
+
+type Outcome = "answered" | "refused" | "limited" | "failed" | "broken off" | "cancelled"
+
+const usualEnds: ReadonlyArray<readonly [Outcome, StatusClass]> = [
+  ["answered", "2xx"],
+  ["refused", "4xx"],
+  ["limited", "429"],
+  ["cancelled", "none"],
+  ["broken off", "cut off"],
+  ["broken off", "timeout"],
+  ...(["401", "402", "403", "404", "5xx", "timeout", "unreachable", "not allowed", "garbled"] as const).map(
+    (reason) => ["failed", reason] as const
+  )
+]
 
 /** The state of the models' providers: their counts, and open circuits. */
 interface RouteWatch {
@@ -197,10 +238,15 @@ interface RouteWatch {
   readonly waitMs: (route: ModelRoute, nowMs: number) => number
   readonly attempted: (route: ModelRoute, nowMs: number) => void
   readonly took: (route: ModelRoute, ms: number) => void
-  readonly answered: (route: ModelRoute) => void
+  readonly answered: (route: ModelRoute, nowMs: number) => void
   readonly cancelled: (route: ModelRoute) => void
   readonly failed: (route: ModelRoute, failure: AttemptFailed, nowMs: number) => void
-  readonly brokeOff: (route: ModelRoute, isProviders: boolean, nowMs: number) => void
+  readonly brokeOff: (route: ModelRoute, failure: AttemptFailed, nowMs: number) => void
+  /** An answer of the last ten seconds proves the provider, and nothing has failed since. */
+  readonly isProven: (provider: Provider, nowMs: number) => boolean
+  /** What the provider said when it was asked for its models. The circuits of what has ended close. */
+  readonly checked: (provider: Provider, found: StatusClass, nowMs: number) => void
+  readonly faultsOf: (provider: Provider) => string | undefined
   /** Counts that another provider is called because this one did not answer. */
   readonly fellBack: (provider: string) => void
   /** Records how an attempt or a call ended, for the model's uptime; one that says nothing about it is not counted. */
@@ -216,11 +262,12 @@ const routeWatch = (metrics: Metrics["Service"], uptime: Uptime["Service"]): Rou
   const fellBack = metrics.counter(fallbacks)
   const open = metrics.gauge(breakerOpen)
   const breakers = new Map<string, Breaker>()
+  const states = providerStates(metrics)
 
-  const count = ({ provider }: ModelRoute, outcome: (typeof upstreamCalls.values.outcome)[number]) =>
-    calls.inc({ provider: provider.name, outcome })
-  const breakerOf = (route: ModelRoute) => breakers.get(keyOf(route)) ?? closedBreaker
-  const set = (route: ModelRoute, breaker: Breaker) => {
+  const count = ({ provider }: ModelRoute, outcome: Outcome, status_class: StatusClass) =>
+    calls.inc({ provider: provider.name, outcome, status_class })
+  const breakerOf = (route: Pick<ModelRoute, "provider" | "model">) => breakers.get(keyOf(route)) ?? closedBreaker
+  const set = (route: Pick<ModelRoute, "provider" | "model">, breaker: Breaker) => {
     const before = breakerOf(route)
     breakers.set(keyOf(route), breaker)
     if ((before.openUntilMs === null) !== (breaker.openUntilMs === null)) {
@@ -231,23 +278,33 @@ const routeWatch = (metrics: Metrics["Service"], uptime: Uptime["Service"]): Rou
     waitMs: (route, nowMs) => breakerWaitMs(breakerOf(route), nowMs),
     attempted: (route, nowMs) => set(route, afterAttempt(breakerOf(route), nowMs, probeMsMax)),
     took: ({ provider }, ms) => seconds.observe({ provider: provider.name }, ms / 1_000),
-    answered: (route) => {
-      count(route, "answered")
+    answered: (route, nowMs) => {
+      count(route, "answered", "2xx")
       set(route, closedBreaker)
+      states.answered(route, nowMs)
     },
     cancelled: (route) => {
-      count(route, "cancelled")
+      count(route, "cancelled", "none")
       set(route, afterNothing(breakerOf(route)))
     },
-    failed: (route, { isProviders, isWorthAnother }, nowMs) => {
-      count(route, isProviders ? "failed" : isWorthAnother ? "limited" : "refused")
+    failed: (route, { isProviders, isWorthAnother, statusClass }, nowMs) => {
+      count(route, isProviders ? "failed" : isWorthAnother ? "limited" : "refused", statusClass)
       // A provider that refuses a request is alive.
       set(route, isProviders ? afterProviderFailure(breakerOf(route), nowMs) : closedBreaker)
+      if (isProviders) states.failed(route, statusClass, nowMs)
+      else states.answered(route, nowMs)
     },
-    brokeOff: (route, isProviders, nowMs) => {
-      count(route, "broken off")
-      if (isProviders) set(route, afterProviderFailure(breakerOf(route), nowMs))
+    brokeOff: (route, { isProviders, statusClass }, nowMs) => {
+      count(route, "broken off", statusClass)
+      if (!isProviders) return
+      set(route, afterProviderFailure(breakerOf(route), nowMs))
+      states.failed(route, statusClass, nowMs)
     },
+    isProven: states.isProven,
+    checked: (provider, found, nowMs) => {
+      for (const model of states.checked(provider, found, nowMs)) set({ provider, model }, closedBreaker)
+    },
+    faultsOf: states.faultsOf,
     fellBack: (provider) => fellBack.inc({ provider }),
     counted: ({ outcome, ...call }, nowMs) => {
       if (outcome !== undefined) uptime.count({ ...call, outcome }, nowMs)
