@@ -52,12 +52,10 @@ export const tryBroker = Effect.fnUntraced(function* (part: Topology) {
   const own = triedBuckets.filter((name) => written.has(name)).slice(0, 1)
   let skewMs = 0
   const skewed = (yield* Metrics).gauge(clockSkew)
-  const tryBucket = (bucket: string) =>
-    Effect.map(writeAndRead(bucket, role), (trip) => {
-      if (trip === undefined) return
-      skewMs = skewOf(trip)
-      skewed.set({}, skewMs / 1_000)
-    })
+  const compare = (trip: Trip) => {
+    skewMs = skewOf(trip)
+    skewed.set({}, skewMs / 1_000)
+  }
   const looked = everyNameIn(part)
   let isFirstHalf = true
   const trial = Effect.suspend(() => {
@@ -71,8 +69,11 @@ export const tryBroker = Effect.fnUntraced(function* (part: Topology) {
     const writes = new Set([...own, ...again.filter((name) => written.has(name))])
     return Effect.all(
       [
-        Effect.forEach(writes, tryBucket, { concurrency: "unbounded", discard: true }),
-        Effect.forEach(new Set([...next, ...unread]), lookAt, { concurrency: looksAtOnce, discard: true })
+        Effect.forEach(writes, (bucket) => writeAndRead(bucket, role), { concurrency: "unbounded", discard: true }),
+        Effect.forEach(new Set([...next, ...unread]), (name) => lookAt(name, compare), {
+          concurrency: looksAtOnce,
+          discard: true
+        })
       ],
       { concurrency: 2, discard: true }
     )
@@ -82,16 +83,17 @@ export const tryBroker = Effect.fnUntraced(function* (part: Topology) {
   yield* check({ name: "clock", run: Effect.suspend(() => faultOfSkew(skewMs)), pauseMs: () => pauseMs })
 })
 
+/** A question to the broker. */
 interface Trip {
-  readonly sentMs: number
-  readonly readMs: number
+  readonly askedMs: number
   /** By the broker's clock. */
-  readonly storedMs: number
+  readonly answeredMs: number
+  readonly readMs: number
 }
 
 /** Pure, as `clockSkew` says. */
-export const skewOf = ({ sentMs, readMs, storedMs }: Trip): number =>
-  storedMs < sentMs ? sentMs - storedMs : Math.min(0, readMs - storedMs)
+export const skewOf = ({ askedMs, answeredMs, readMs }: Trip): number =>
+  answeredMs < askedMs ? askedMs - answeredMs : Math.min(0, readMs - answeredMs)
 
 const faultOfSkew = (skewMs: number) => {
   if (Math.abs(skewMs) <= skewMsMax) return Effect.void
@@ -108,35 +110,32 @@ const everyNameIn = ({ streams, buckets, objectStores }: Topology) => [
   ...objectStores.map(({ name }) => `OBJ_${name}`)
 ]
 
-/** Writes the marker of a removed key, which every reader of a bucket skips. */
+/** The marker of a removed key, which every reader of a bucket skips. */
 const writeAndRead = Effect.fnUntraced(function* (bucket: string, role: string) {
   const nats = yield* Nats
   const subject = `$KV.${bucket}.trial-${role}`
   const marker = { subject, data: new Uint8Array(trialBytes), headers: toHeaders([["KV-Operation", "DEL"]]) }
-  const sentMs = yield* Clock.currentTimeMillis
   const stored = yield* Effect.option(nats.write(`try ${bucket}`, marker))
   if (Option.isNone(stored)) return
   const sinceMs = yield* Clock.currentTimeMillis
-  const found = yield* Effect.result(nats.last(`KV_${bucket}`, subject))
-  if (Result.isFailure(found)) return nats.missed("read", `KV_${bucket}`, found.failure, sinceMs)
-  nats.outages.worked("read", `KV_${bucket}`)
-  const readMs = yield* Clock.currentTimeMillis
-  return Option.match(found.success, {
-    onNone: () => undefined,
-    onSome: ({ storedAtMs }): Trip => ({ sentMs, readMs, storedMs: storedAtMs })
-  })
+  yield* nats.last(`KV_${bucket}`, subject).pipe(
+    Effect.match({
+      onSuccess: () => nats.outages.worked("read", `KV_${bucket}`),
+      onFailure: (error) => nats.missed("read", `KV_${bucket}`, error, sinceMs)
+    })
+  )
 })
 
+/** In the answer, but not in the client library's type. */
+type Timed = { readonly ts?: string }
+
 /** A rarely used stream could be gone long before a role notices, which in most fleets may not make it again itself. */
-const lookAt = Effect.fnUntraced(function* (name: string) {
+const lookAt = Effect.fnUntraced(function* (name: string, compare: (trip: Trip) => void) {
   const nats = yield* Nats
-  const sinceMs = yield* Clock.currentTimeMillis
-  yield* nats
-    .use(`look at ${name}`, ({ manager }) => manager.streams.info(name))
-    .pipe(
-      Effect.match({
-        onSuccess: () => nats.outages.worked("read", name),
-        onFailure: (error) => nats.missed("read", name, error, sinceMs)
-      })
-    )
+  const askedMs = yield* Clock.currentTimeMillis
+  const found = yield* Effect.result(nats.use(`look at ${name}`, ({ manager }) => manager.streams.info(name)))
+  if (Result.isFailure(found)) return nats.missed("read", name, found.failure, askedMs)
+  nats.outages.worked("read", name)
+  const answeredMs = Date.parse((found.success as Timed).ts ?? "")
+  if (!Number.isNaN(answeredMs)) compare({ askedMs, answeredMs, readMs: yield* Clock.currentTimeMillis })
 })

@@ -137,12 +137,12 @@ describe("a role whose clock", () => {
   ] as const)("%s says so, and is ready", ([, byMs, expected]) =>
     Effect.gen(function* () {
       yield* (yield* Health).started
-      yield* build(busOf("webhook-dispatcher"))
-      yield* checkIs("streams webhook-dispatcher", /^ok$/u)
-      yield* checkIs("clock webhook-dispatcher", expected)
+      yield* build(busOf("payment-verifier"))
+      yield* checkIs("streams payment-verifier", /^ok$/u)
+      yield* checkIs("clock payment-verifier", expected)
       assert.isTrue((yield* (yield* Health).ready).ok)
       const text = yield* Effect.flatMap(MetricsRegistry, (registry) => Effect.promise(() => registry.metrics()))
-      const shown = Number(/^clock_skew_seconds\{role="webhook-dispatcher"\} (.*)$/mu.exec(text)?.[1])
+      const shown = Number(/^clock_skew_seconds\{role="payment-verifier"\} (.*)$/mu.exec(text)?.[1])
       assert.closeTo(shown, byMs / 1_000, 2)
     }).pipe(later(byMs), Effect.provide(process()))
   )
