@@ -30,7 +30,7 @@ import { questionsTurnedAway, Requests } from "./request.ts"
 import { StreamReader } from "./stream-reader.ts"
 import { busUnusable, clockSkew, tryBroker } from "./trials.ts"
 import { partOf, streamOf, topologyOf } from "./topology/topology.ts"
-import { relayActive, relayConflicts, relayPosition, relayWaitingSince } from "./relay/relay.ts"
+import { relayActive, relayBehindSince, relayConflicts, relayPosition, relayWaitingSince } from "./relay/relay.ts"
 
 const connection = Layer.unwrap(
   Effect.gen(function* () {
@@ -132,5 +132,6 @@ export const busMetrics = [
   relayConflicts,
   relayActive,
   relayPosition,
-  relayWaitingSince
+  relayWaitingSince,
+  relayBehindSince
 ]

@@ -11,7 +11,7 @@
  * `aside` can offer steps of its own on the same cursor (catching up, a changed configuration).
  */
 import { Clock, Effect, Exit, Option, Queue, Random, Schedule, type Scope } from "effect"
-import { defineCounter, defineGauge, type GaugeHandle, type HealthLoop, Metrics } from "#runtime"
+import { defineCounter, defineGauge, type HealthLoop, Metrics } from "#runtime"
 import { Nats } from "../connection/connection.ts"
 import { type BusError, isLostRace, isTooLarge, mayHoldTooLarge } from "../errors.ts"
 import { readInOrder } from "../ordered-reader.ts"
@@ -50,6 +50,12 @@ export const relayPosition = defineGauge({
 export const relayWaitingSince = defineGauge({
   name: "bus_relay_waiting_since_seconds",
   help: "When the relay took the oldest message of its source that it has not written yet, in epoch seconds, by relay; 0 when there is none. One that goes on being old is stuck.",
+  labels: ["relay"]
+})
+
+export const relayBehindSince = defineGauge({
+  name: "bus_relay_behind_since_seconds",
+  help: "When the oldest message that the relay has taken from its source and not written yet was stored there, in epoch seconds, by relay; 0 when it has caught up. Its age is the relay's lag, whatever else is published.",
   labels: ["relay"]
 })
 
@@ -110,6 +116,7 @@ export const relay = <Cursor, E, R>(
   let known: Cursor | undefined
   return run({
     ...options,
+    waits: nothingWaits(),
     begin: (lastSequence) => known ?? options.begin(lastSequence),
     onCursor: (cursor, written) =>
       Effect.suspend(() => {
@@ -120,14 +127,14 @@ export const relay = <Cursor, E, R>(
 }
 
 const run = Effect.fnUntraced(function* <Cursor, E, R>(
-  options: RelayOptions<Cursor, E, R>
+  options: RelayOptions<Cursor, E, R> & { readonly waits: Waits }
 ): Effect.fn.Return<never, BusError | E, R | Nats | Metrics> {
   const nats = yield* Nats
   const metrics = yield* Metrics
   const labels = { relay: options.name }
   const active = metrics.gauge(relayActive)
   const position = metrics.gauge(relayPosition)
-  const waiting = waitingGauge(metrics.gauge(relayWaitingSince), labels)
+  const waiting = waitingGauges(metrics, options.name, options.waits)
   let hasStarted = false
   const onStarted = Effect.andThen(
     Effect.sync(() => void (hasStarted = true)),
@@ -155,19 +162,41 @@ const run = Effect.fnUntraced(function* <Cursor, E, R>(
   )
 })
 
-/** It outlives a failure: a relay that starts again and again at one message waits since it first took it. */
-const waitingGauge = (gauge: GaugeHandle<"relay">, labels: { readonly relay: string }) => {
-  let sinceMs = 0
-  const show = (ms: number) => {
-    sinceMs = ms
-    gauge.set(labels, ms / 1_000)
+/**
+ * The oldest message that is not written yet, or zeros: when it was taken, and when it was stored. They outlive a
+ * failure: a relay that starts again and again at one message waits since it first took it.
+ */
+interface Waits {
+  sequence: number
+  takenMs: number
+  storedMs: number
+}
+
+const nothingWaits = (): Waits => ({ sequence: 0, takenMs: 0, storedMs: 0 })
+
+const waitingGauges = (metrics: Metrics["Service"], relay: string, waits: Waits) => {
+  const waiting = metrics.gauge(relayWaitingSince)
+  const behind = metrics.gauge(relayBehindSince)
+  const show = (now: Waits) => {
+    Object.assign(waits, now)
+    waiting.set({ relay }, now.takenMs / 1_000)
+    behind.set({ relay }, now.storedMs / 1_000)
   }
-  show(0)
-  return { taken: (nowMs: number) => (sinceMs === 0 ? show(nowMs) : undefined), none: () => show(0) }
+  show(waits)
+  return {
+    taken: ({ sequence, storedAtMs }: SourceMessage, nowMs: number) =>
+      show({ sequence, takenMs: waits.takenMs === 0 ? nowMs : waits.takenMs, storedMs: storedAtMs }),
+    /** `isMore`: the next message has been read already, and was stored hardly later than the last one. */
+    written: (position: number, isMore: boolean) => {
+      // Right after a start the message is still to be read again.
+      if (position >= waits.sequence) show({ ...nothingWaits(), storedMs: isMore ? waits.storedMs : 0 })
+    },
+    none: () => show(nothingWaits())
+  }
 }
 
 interface Waiting {
-  readonly waiting: ReturnType<typeof waitingGauge>
+  readonly waiting: ReturnType<typeof waitingGauges>
 }
 
 const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
@@ -207,12 +236,13 @@ const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
     options.loop.beat()
     const taken = yield* Queue.takeBetween(source, 1, options.nextRunMax?.() ?? runMessagesMax)
     const run = taken.filter((message) => message !== tick)
-    if (run.length > 0) {
-      options.waiting.taken(yield* Clock.currentTimeMillis)
+    const [first] = run
+    if (first !== undefined) {
+      options.waiting.taken(first, yield* Clock.currentTimeMillis)
       yield* giver.give(run)
     }
     yield* giver.relayAside
-    options.waiting.none()
+    options.waiting.written(options.position(held().cursor), Queue.sizeUnsafe(source) > 0)
   }
 })
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Latch, Schedule, Schema } from "effect"
+import { Clock, Effect, Fiber, Latch, Schedule, Schema } from "effect"
 import {
   header,
   keepTopology,
@@ -37,7 +37,12 @@ const textOf = (data: Uint8Array) => new TextDecoder().decode(data)
 const putAway: Array<string> = []
 
 /** One of several that copy SOURCE to TARGET. Closed, its gate holds it up between reading and writing. */
-const copier = (name: string, gate = Latch.makeUnsafe(true), begin = (_last: number) => ({ position: 0 })) =>
+const copier = (
+  name: string,
+  gate = Latch.makeUnsafe(true),
+  begin = (_last: number) => ({ position: 0 }),
+  first: Effect.Effect<unknown, string> = Effect.void
+) =>
   Effect.gen(function* () {
     const started = yield* Latch.make()
     const translate = (run: ReadonlyArray<SourceMessage>) => {
@@ -49,7 +54,9 @@ const copier = (name: string, gate = Latch.makeUnsafe(true), begin = (_last: num
           ["X-Filling", "x".repeat(Number(read("X-Filling") ?? 0))] as const
         ]
       }))
-      return Effect.as(gate.await, [{ messages, cursor: { position: run.at(-1)?.sequence ?? 0 } }])
+      return Effect.as(Effect.andThen(first, gate.await), [
+        { messages, cursor: { position: run.at(-1)?.sequence ?? 0 } }
+      ])
     }
     const fiber = yield* Effect.forkScoped(
       relay({
@@ -203,6 +210,66 @@ describe("several relays of one cursor", () => {
         // The active one did not see it: only a standby read the cursor.
         assert.isTrue(yield* isActive(active))
         assert.strictEqual(all.length, 3)
+      })
+    )
+  )
+})
+
+describe("a relay's lag", () => {
+  const lagOf = (name: string) =>
+    Effect.all({
+      takenAt: metric("bus_relay_waiting_since_seconds", `relay="${name}"`),
+      storedAt: metric("bus_relay_behind_since_seconds", `relay="${name}"`)
+    })
+  const isNone = ({ takenAt, storedAt }: { readonly takenAt: number; readonly storedAt: number }) =>
+    takenAt === 0 && storedAt === 0
+
+  it.live("is that against its own source: it is none while others write to its target", () =>
+    onTwoStreams(
+      Effect.gen(function* () {
+        const { name } = yield* copier("idle")
+        yield* publishNotes(1, 100)
+        yield* copied(100)
+        yield* eventually(lagOf(name), { is: isNone })
+        const { publishRaw } = yield* Publisher
+        for (let count = 0; count < 200; count += 1) yield* publishRaw("target.by-another", text.encode("x"))
+        assert.isTrue(isNone(yield* lagOf(name)))
+      })
+    )
+  )
+
+  it.live("begins when the message was stored, and goes on when the relay fails and starts again at it", () =>
+    onTwoStreams(
+      Effect.gen(function* () {
+        const gate = Latch.makeUnsafe(true)
+        const stopped = yield* copier("stuck", gate)
+        const beganAt = (yield* Clock.currentTimeMillis) / 1_000
+        yield* gate.close
+        yield* publishNotes(1, 3, 1)
+        const lag = yield* eventually(lagOf("stuck"), { is: (lag) => !isNone(lag) })
+        assert.isAtLeast(lag.storedAt, beganAt - 0.1)
+        assert.isAtMost(lag.storedAt, lag.takenAt + 0.1)
+        yield* Effect.sleep("1 second")
+        assert.deepStrictEqual(yield* lagOf("stuck"), lag)
+        yield* gate.open
+        yield* copied(3)
+        yield* eventually(lagOf("stuck"), { is: isNone })
+        yield* stopped.stop
+
+        let runs = 0
+        let isBroken = true
+        const fails = Effect.suspend(() => ((runs += 1), isBroken ? Effect.fail("a bug") : Effect.void))
+        yield* copier("fails", gate, undefined, fails)
+        yield* publishNotes(4, 1)
+        const first = yield* eventually(lagOf("fails"), { is: (lag) => !isNone(lag) })
+        const before = runs
+        yield* eventually(
+          Effect.sync(() => runs),
+          { is: (count) => count > before + 3 }
+        )
+        assert.deepStrictEqual(yield* lagOf("fails"), first)
+        isBroken = false
+        yield* eventually(lagOf("fails"), { is: isNone })
       })
     )
   )
