@@ -52,6 +52,7 @@ export const FindGroup = guarded(
       )
     },
     success: Trace,
+    refused: ["not_found"],
     summary: "Find by any id",
     description:
       "What is kept under an id: an event with its deliveries and attempts, a payer with claims, receipts and " +
