@@ -7,7 +7,7 @@ import { defineGauge, Metrics } from "#runtime"
 
 export interface Reach {
   readonly note: (isReached: boolean) => void
-  /** The newest call was well, and recent. */
+  /** The newest call was well, and recent. For checks; once one has asked, the gauge is kept. */
   readonly isProven: () => boolean
 }
 
@@ -20,24 +20,29 @@ export const openReach = Effect.fnUntraced(function* (
   const unreachable = (yield* Metrics).gauge(gauge)
   const clock = yield* Clock.Clock
   let wellAtMs: number | undefined
+  // Without checks the failure of a last call would stand for ever.
+  let isChecked = false
   return {
     note: (isReached) => {
       wellAtMs = isReached ? clock.currentTimeMillisUnsafe() : undefined
-      unreachable.set({ network }, isReached ? 0 : 1)
+      if (isChecked) unreachable.set({ network }, isReached ? 0 : 1)
     },
-    isProven: () => wellAtMs !== undefined && clock.currentTimeMillisUnsafe() - wellAtMs < provenForMs
+    isProven: () => {
+      isChecked = true
+      return wellAtMs !== undefined && clock.currentTimeMillisUnsafe() - wellAtMs < provenForMs
+    }
   }
 })
 
 export const chainUnreachable = defineGauge({
   name: "x402_chain_unreachable",
-  help: "1 while no node of the network answers: by the newest call, and every ten seconds by a check of the verifier and the settler where no call told.",
+  help: "1 while no node of the network answers a verifier or a settler: by the newest call, and every ten seconds by a check where no call told.",
   labels: ["network"]
 })
 
 export const facilitatorUnreachable = defineGauge({
   name: "x402_facilitator_unreachable",
-  help: "1 while the facilitator of a network gives no answer, or one of 5xx, 408 or 429: by the newest call, and every ten seconds by a check of the verifier and the settler (`GET /supported`) where no call told.",
+  help: "1 while the facilitator of a network gives no answer, or one of 5xx, 408 or 429, to a verifier or a settler: by the newest call, and every ten seconds by a check (`GET /supported`) where no call told.",
   labels: ["network"]
 })
 

@@ -199,6 +199,14 @@ describe("a chain without traffic", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
+  it.live("has no gauge where no check keeps it", () =>
+    Effect.gen(function* () {
+      const rpc = yield* open((yield* node(answers("", 502))).url)
+      yield* Effect.flip(rpc.call("getHealth", []))
+      assert.isNaN(yield* unreachable)
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
   it.live("is reached while one node answers, and is not asked when a call has just told", () =>
     Effect.gen(function* () {
       const away = yield* node(answers("", 502))
