@@ -3,7 +3,9 @@
  * then at most ten seconds apart. Otherwise a loop would end silently, and a worker would stop unnoticed.
  */
 import { Clock, Effect, Option } from "effect"
+import { checkFailing } from "./Checks.ts"
 import { Health } from "./Health.ts"
+import { Metrics } from "./Metrics.ts"
 
 const firstWaitMs = 100
 const waitMsMax = 10_000
@@ -21,8 +23,8 @@ export interface SuperviseOptions {
 }
 
 /**
- * Restarts a loop whenever it stops. `/readyz` reports a loop that keeps stopping, until it has run for ten to
- * twenty seconds. A command without `Health` reports it nowhere.
+ * Restarts a loop whenever it stops. `/readyz` and `check_failing` report a loop that keeps stopping, until it has run
+ * for ten to twenty seconds. A command without `Health` reports it nowhere.
  */
 export const supervise = <E, R>(
   name: string,
@@ -31,25 +33,34 @@ export const supervise = <E, R>(
 ): Effect.Effect<never, never, R> =>
   Effect.gen(function* () {
     const health = Option.getOrUndefined(yield* Effect.serviceOption(Health))
+    const metrics = Option.getOrUndefined(yield* Effect.serviceOption(Metrics))
     let waitMs = firstWaitMs
     let stops = 0
     let longestRunMs = 0
-    let wellFromMs = 0
-    const stopping = Effect.map(Clock.currentTimeMillis, (nowMs) =>
-      stops >= stopsShownFrom && nowMs < wellFromMs ? "stops again and again" : undefined
-    )
+    let isStopping = false
+    const show = (now: boolean) => {
+      isStopping = now
+      metrics?.gauge(checkFailing).set({ check: "loop", subject: name }, now ? 1 : 0)
+    }
+    show(false)
+    const stopping = Effect.sync(() => (isStopping ? "stops again and again" : undefined))
     const isRunning = Effect.flatMap(stopping, (fault) => (fault === undefined ? Effect.void : Effect.fail(fault)))
     if (health !== undefined) yield* isNeeded ? health.readiness(name, isRunning) : health.remark(name, stopping)
     while (true) {
       const begunAtMs = yield* Clock.currentTimeMillis
-      wellFromMs = begunAtMs + Math.min(Math.max(recoveredAfterMs.least, 2 * longestRunMs), recoveredAfterMs.most)
-      const cause = yield* Effect.flip(Effect.sandbox(loop))
+      const recovered = Effect.delay(
+        Effect.sync(() => show(false)),
+        Math.min(Math.max(recoveredAfterMs.least, 2 * longestRunMs), recoveredAfterMs.most)
+      )
+      const cause = yield* Effect.flip(
+        Effect.sandbox(isStopping ? Effect.raceFirst(loop, Effect.andThen(recovered, Effect.never)) : loop)
+      )
       yield* Effect.logError("a loop stopped, it is begun again", cause)
       const ranMs = (yield* Clock.currentTimeMillis) - begunAtMs
       const wasWell = ranMs >= wellAfterMs
       stops = wasWell ? 1 : stops + 1
       longestRunMs = wasWell ? 0 : Math.max(longestRunMs, ranMs)
-      wellFromMs = Number.POSITIVE_INFINITY
+      if (stops >= stopsShownFrom) show(true)
       if (wasWell) waitMs = firstWaitMs
       yield* Effect.sleep(waitMs)
       waitMs = Math.min(2 * waitMs, waitMsMax)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import { Health, lineLogger, Role, supervise } from "#runtime"
+import { Health, lineLogger, Metrics, Role, supervise } from "#runtime"
 
 const running = <E>(loop: Effect.Effect<never, E>, seconds: number) =>
   Effect.gen(function* () {
@@ -89,10 +89,14 @@ describe("a loop of a role", () => {
         assert.deepStrictEqual(yield* health.ready, { ok: true, checks: { "fan-out": "ok" } })
         yield* TestClock.adjust("10 minutes")
         assert.deepStrictEqual(yield* health.ready, { ok, checks: { "fan-out": "stops again and again" } })
+        const series = (value: number) => `check_failing{role="fleet",check="loop",subject="fan-out"} ${value}`
+        const { text } = yield* Metrics
+        assert.include(yield* text, series(1))
         isBroken = false
         yield* TestClock.adjust("20 seconds")
         assert.deepStrictEqual(yield* health.ready, { ok: true, checks: { "fan-out": "ok" } })
-      }).pipe(Effect.provide(Health.layer))
+        assert.include(yield* text, series(0))
+      }).pipe(Effect.provide(Layer.mergeAll(Health.layer, Metrics.layerTest)))
   )
 
   it.effect("that stops after each quarter of a minute is not taken for well in between", () =>
