@@ -163,16 +163,17 @@ const run = Effect.fnUntraced(function* <Cursor, E, R>(
 })
 
 /**
- * The oldest message that is not written yet, or zeros: when it was taken, and when it was stored. They outlive a
- * failure: a relay that starts again and again at one message waits since it first took it.
+ * The oldest message that is not written yet, or zeros: when it was taken, when it was stored, and up to which sequence
+ * messages were taken with it. They outlive a failure: a relay that starts again and again at one message waits since
+ * it first took it.
  */
 interface Waits {
-  sequence: number
+  through: number
   takenMs: number
   storedMs: number
 }
 
-const nothingWaits = (): Waits => ({ sequence: 0, takenMs: 0, storedMs: 0 })
+const nothingWaits = (): Waits => ({ through: 0, takenMs: 0, storedMs: 0 })
 
 const waitingGauges = (metrics: Metrics["Service"], relay: string, waits: Waits) => {
   const waiting = metrics.gauge(relayWaitingSince)
@@ -184,14 +185,15 @@ const waitingGauges = (metrics: Metrics["Service"], relay: string, waits: Waits)
   }
   show(waits)
   return {
-    taken: ({ sequence, storedAtMs }: SourceMessage, nowMs: number) =>
-      show({ sequence, takenMs: waits.takenMs === 0 ? nowMs : waits.takenMs, storedMs: storedAtMs }),
+    taken: ({ storedAtMs }: SourceMessage, through: number, nowMs: number) =>
+      show({ through, takenMs: waits.takenMs === 0 ? nowMs : waits.takenMs, storedMs: storedAtMs }),
     /** `isMore`: the next message has been read already, and was stored hardly later than the last one. */
     written: (position: number, isMore: boolean) => {
       // Right after a start the message is still to be read again.
-      if (position >= waits.sequence) show({ ...nothingWaits(), storedMs: isMore ? waits.storedMs : 0 })
+      if (position >= waits.through) show({ ...nothingWaits(), storedMs: isMore ? waits.storedMs : 0 })
     },
-    none: () => show(nothingWaits())
+    none: () => show(nothingWaits()),
+    isAny: () => waits.takenMs !== 0
   }
 }
 
@@ -229,6 +231,7 @@ const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
   // Taking is never interrupted, because taken messages would be lost: a tick wakes a quiet source.
   const wake = Effect.sync(() => Queue.sizeUnsafe(source) === 0 && Queue.offerUnsafe(source, tick))
   yield* Effect.forkScoped(Effect.repeat(wake, Schedule.spaced(quietMs)))
+  yield* Effect.forkScoped(Effect.repeat(unlessPassed(nats, options), Schedule.spaced(passedEveryMs)))
   yield* giver.relayAside
   yield* options.onStarted
 
@@ -238,13 +241,23 @@ const relayOnce = Effect.fnUntraced(function* <Cursor, E, R>(
     const run = taken.filter((message) => message !== tick)
     const [first] = run
     if (first !== undefined) {
-      options.waiting.taken(first, yield* Clock.currentTimeMillis)
+      options.waiting.taken(first, run.at(-1)?.sequence ?? first.sequence, yield* Clock.currentTimeMillis)
       yield* giver.give(run)
     }
     yield* giver.relayAside
     options.waiting.written(options.position(held().cursor), Queue.sizeUnsafe(source) > 0)
   }
 })
+
+const passedEveryMs = 2_000
+
+/** A relay that stalls is not behind once a twin has passed what it waits at. */
+const unlessPassed = <Cursor, E, R>(nats: Nats["Service"], options: RelayOptions<Cursor, E, R> & Waiting) =>
+  Effect.gen(function* () {
+    if (!options.waiting.isAny()) return
+    const stored = yield* storedCursor(nats, options)
+    if (Option.isSome(stored)) options.waiting.written(options.position(stored.value.record.cursor), false)
+  }).pipe(Effect.ignore)
 
 interface StoredCursor<Cursor> {
   readonly cursor: Cursor
