@@ -3,13 +3,21 @@
  * cluster before the fleet is applied to it, whose checks are in deploy/doctor. Changes nothing.
  */
 import { Clock, Effect } from "effect"
-import { examine, isIll, report } from "#deploy/doctor"
+import { examine, type Finding, isIll, report } from "#deploy/doctor"
 import type { AbandonedSummary, EndpointView, RejectedSummary } from "#console/api"
-import { readinessOf } from "#console/readings"
+import { conditionsView, looks } from "#console/conditions"
+import { framesOf, readinessOf } from "#console/readings"
 import { Environment } from "#runtime"
 import { CommandRefused, fileOf, misused, print } from "./console.ts"
 import { addressVariable, type Client, type OnConsole, onConsole } from "./operate/client.ts"
-import { diagnoseFleet, fleetChecks, type FleetFacts, lossesIn, type ProcessFacts } from "./operate/diagnose.ts"
+import {
+  diagnoseFleet,
+  fleetChecks,
+  type FleetFacts,
+  lossesIn,
+  ofConditions,
+  type ProcessFacts
+} from "./operate/diagnose.ts"
 import { findTargets } from "./home-fleet.ts"
 import { writeOut } from "./screen.ts"
 
@@ -36,9 +44,15 @@ export const doctor = Effect.fnUntraced(function* (order: Examined) {
 })
 
 const examineFleet = Effect.fnUntraced(function* ({ url, metrics, json }: Examined) {
-  const seen = yield* onConsole({ url }, seenByConsole)
-  const facts: FleetFacts = { ...seen, processes: yield* processesOf({ url, metrics }) }
-  const findings = diagnoseFleet(facts, yield* Clock.currentTimeMillis)
+  const findings = yield* onConsole({ url }, seenByConsole).pipe(
+    Effect.flatMap((seen) =>
+      Effect.gen(function* () {
+        const facts: FleetFacts = { ...seen, processes: yield* processesOf({ url, metrics }) }
+        return diagnoseFleet(facts, yield* Clock.currentTimeMillis)
+      })
+    ),
+    Effect.catch((refused) => Effect.mapError(withoutConsole({ url, metrics }), () => refused))
+  )
   const wrong = findings.filter(({ state }) => state !== "advice").length
   if (json) yield* print(JSON.stringify({ ok: !isIll(findings), findings }))
   else {
@@ -47,6 +61,29 @@ const examineFleet = Effect.fnUntraced(function* ({ url, metrics, json }: Examin
   }
   if (wrong > 0) return yield* new CommandRefused({ reason: `${wrong} to mend` })
 })
+
+// Rates need two readings.
+const readAgainAfter = "3 seconds"
+
+/** A console that answers nothing, as when the broker is away, does not hide what its processes show. */
+const withoutConsole = Effect.fnUntraced(function* (order: Pick<Examined, "url" | "metrics">) {
+  if (order.url !== undefined && order.metrics.length === 0) return yield* Effect.fail("nothing else to ask")
+  const [scanOf, lookAt] = [framesOf(), looks()]
+  const first = lookAt(yield* scanOf(yield* findTargets(order.metrics)))
+  yield* Effect.sleep(readAgainAfter)
+  const last = lookAt(yield* scanOf(yield* findTargets(order.metrics)))
+  const standing = last.seen.filter(({ id }) => first.seen.some((before) => before.id === id))
+  const findings = ofConditions(conditionsView({ ...last, standing }))
+  return findings.length === 0 ? yield* Effect.fail("nothing is seen") : [consoleSilent, ...findings]
+})
+
+const consoleSilent: Finding = {
+  check: "console",
+  state: "advice",
+  what: "the console does not answer",
+  why: "what follows was read from the processes themselves; what the streams keep was not looked at",
+  mend: "./starling top --once"
+}
 
 /** Undefined for a remote console without named processes. */
 const processesOf = Effect.fnUntraced(function* ({ url, metrics }: Pick<Examined, "url" | "metrics">) {
@@ -68,12 +105,21 @@ const endpointsLookedAtMax = 50
 
 const seenByConsole = (client: Client) =>
   Effect.gen(function* () {
+    const conditions = yield* client.listConditions()
     const abandoned: ReadonlyArray<AbandonedSummary> = (yield* client.listAbandoned({ query: { limit: "200" } })).items
     const rejected: ReadonlyArray<RejectedSummary> = (yield* client.listRejected({ query: { limit: "200" } })).items
     const streams = (yield* client.listStreams()).items
     const books = yield* client.getBooks({ query: {} })
     const sold = [...(yield* settingsOf(client, "ModelGateway")), ...(yield* settingsOf(client, "Payments"))]
-    return { endpoints: yield* endpointsOf(client), abandoned, rejected, streams, books, losses: lossesIn(sold) }
+    return {
+      conditions,
+      endpoints: yield* endpointsOf(client),
+      abandoned,
+      rejected,
+      streams,
+      books,
+      losses: lossesIn(sold)
+    }
   })
 
 // A thousand models have about 20,000 settings.

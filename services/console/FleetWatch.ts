@@ -8,7 +8,7 @@ import { networkInterfaces } from "node:os"
 import { Clock, Context, Deferred, Effect, Layer, Semaphore, Stream } from "effect"
 import { roleNames } from "#base"
 import { endpointsShownMax, type FleetFrame } from "#console/api"
-import { type Frame, framesOf, processesMax, type Target } from "#console/readings"
+import { type Frame, framesOf, processesMax, type Scan, type Target } from "#console/readings"
 import { Addresses, Drain, MetricsSources, OpsServer } from "#runtime"
 import { Configuration } from "#configuration"
 
@@ -16,15 +16,18 @@ export class FleetWatch extends Context.Service<
   FleetWatch,
   {
     /** A frame with rates. */
-    readonly frame: Effect.Effect<FleetFrame>
+    readonly frame: Effect.Effect<ShownFrame>
     /** A frame each second, until this process drains. */
-    readonly frames: Stream.Stream<FleetFrame>
+    readonly frames: Stream.Stream<ShownFrame>
+    /** What the newest frame was made of. */
+    readonly scan: Effect.Effect<Scan>
   }
 >()("starling/console/FleetWatch") {
   static readonly layer = Layer.effect(
     FleetWatch,
     Effect.gen(function* () {
-      const next = yield* sharedFrames
+      const scanned = yield* sharedScans
+      const next = Effect.map(scanned, ({ shown }) => shown)
       const ended = yield* Deferred.make<void>()
       // A listener waits for its answers to end, and these have no other end.
       const end = Effect.as(Deferred.succeed(ended, undefined), { finished: 0, handedBack: 0 })
@@ -36,7 +39,7 @@ export class FleetWatch extends Context.Service<
       const frames = Stream.concat(Stream.fromEffect(next), Stream.fromEffectRepeat(Effect.delay(next, everyMs))).pipe(
         Stream.interruptWhen(Deferred.await(ended))
       )
-      return FleetWatch.of({ frame, frames })
+      return FleetWatch.of({ frame, frames, scan: Effect.map(scanned, ({ scan }) => scan) })
     })
   )
 }
@@ -47,26 +50,29 @@ const freshMs = 900
 // Rates over a pause without viewers would not be current.
 const staleMs = 10_000
 
+/** Without its conditions, which are seen over a longer time. */
+export type ShownFrame = Omit<FleetFrame, "conditions">
+
 interface Found {
   readonly targets: ReadonlyArray<Target>
   readonly leftOut: number
 }
 
 /** The newest frame, remade when it is older than a second; requests arriving meanwhile wait for it. */
-const sharedFrames = Effect.gen(function* () {
+const sharedScans = Effect.gen(function* () {
   const frameAt = framesOf(staleMs)
   const find = yield* processes
   const addresses = yield* Addresses
   const one = yield* Semaphore.make(1)
-  let last: { readonly frame: FleetFrame; readonly atMs: number } | undefined
+  let last: { readonly shown: ShownFrame; readonly scan: Scan; readonly atMs: number } | undefined
 
   return Effect.gen(function* () {
     const nowMs = yield* Clock.currentTimeMillis
-    if (last !== undefined && nowMs - last.atMs < freshMs) return last.frame
+    if (last !== undefined && nowMs - last.atMs < freshMs) return last
     const found = yield* find
-    const frame = frameView(yield* frameAt(found.targets), found, yield* addresses.all)
-    last = { frame, atMs: yield* Clock.currentTimeMillis }
-    return frame
+    const scan = yield* frameAt(found.targets)
+    last = { shown: frameView(scan.frame, found, yield* addresses.all), scan, atMs: yield* Clock.currentTimeMillis }
+    return last
   }).pipe(one.withPermits(1))
 })
 
@@ -75,7 +81,7 @@ export const frameView = (
   { endpoints, breakersOpen, ...frame }: Frame,
   { targets, leftOut }: Found,
   addresses: ReadonlyMap<string, string>
-): FleetFrame => ({
+): ShownFrame => ({
   ...frame,
   isReady: frame.roles.length > 0 && frame.roles.every(({ state }) => state === "up"),
   processCount: targets.length,

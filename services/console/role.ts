@@ -5,10 +5,10 @@
  * in: HTTP on Console.Port; metrics and health of every configured process; the streams ATTEMPTS, EVENTS, ABANDONED,
  * REJECTED, RECEIPTS and AUDIT, and the figures of all; KV `tokens`, `endpoints`, `webhook-endpoints`,
  * `webhook-dispatchers`, `authorizations`, `payment-books`, `payment-refunds`, `model-uptime`, `speech-figures`, `leases`,
- * `sign-in-codes`; the built page
+ * `sign-in-codes`, `conditions`; the built page
  * out: the page's calls to the other APIs, with the caller's token; `deliveries.due.>` (tests and resends), `events.>`
  * (examples and resends), `audit.*`; orders to settlers on `payments.books` and `payments.refunds`; removals from
- * ABANDONED and REJECTED; KV `tokens`, `token-uses`, `endpoints`, `webhook-endpoints`, `sign-in-codes`, `idempotency`
+ * ABANDONED and REJECTED; KV `tokens`, `token-uses`, `endpoints`, `webhook-endpoints`, `sign-in-codes`, `idempotency`, `conditions`
  * state: none; any number of processes serve side by side
  * when something fails: an action that cannot be recorded is not done; with the broker away every route is a 503;
  * losing every process costs the fleet only its operators' view
@@ -21,6 +21,7 @@ import { EndpointStates, WebhookEndpoints } from "#webhooks"
 import { ClaimReader } from "#payments"
 import { AuditLog, auditRoutes } from "./AuditLog.ts"
 import { consoleChecks } from "./checks.ts"
+import { ConditionWatch } from "./ConditionWatch.ts"
 import { FleetWatch } from "./FleetWatch.ts"
 import { abandonedRoutes } from "./http/abandoned.ts"
 import { bookRoutes } from "./http/books.ts"
@@ -29,7 +30,7 @@ import { deliveryRoutes } from "./http/deliveries.ts"
 import { endpointsRoutes } from "./http/endpoints.ts"
 import { eventRoutes, liveStreams } from "./http/events.ts"
 import { findRoutes } from "./http/find.ts"
-import { fleetRoutes, settingRoutes, speechRoutes, streamRoutes, StreamsSeen } from "./http/fleet.ts"
+import { conditionRoutes, fleetRoutes, settingRoutes, speechRoutes, streamRoutes, StreamsSeen } from "./http/fleet.ts"
 import { modelRoutes } from "./http/models.ts"
 import { PageFiles, pageRoutes } from "./page/PageFiles.ts"
 import { ApiProxy, apiProxyRoutes } from "./http/ApiProxy.ts"
@@ -54,6 +55,7 @@ export const consoleRoutes = [
   ...speechRoutes,
   ...auditRoutes,
   ...findRoutes,
+  ...conditionRoutes,
   ...fleetRoutes,
   ...streamRoutes,
   ...tokenRoutes,
@@ -98,7 +100,7 @@ const parts = Layer.mergeAll(
   Idempotency.layer(),
   Layer.unwrap(Effect.map(Configuration, ({ WebhookDelivery }) => WebhookEndpoints.layer(WebhookDelivery))),
   liveStreams,
-  FleetWatch.layer,
+  ConditionWatch.layer.pipe(Layer.provideMerge(FleetWatch.layer)),
   StreamsSeen.layer,
   PageFiles.layer,
   ApiProxy.layer,

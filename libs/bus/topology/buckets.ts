@@ -286,6 +286,17 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     readers: ["speech-api", "operator"]
   },
   {
+    name: "conditions",
+    why: "What was wrong with the fleet, and since when, so that the next console knows it; a month after it ended it is forgotten.",
+    ttlMs: 31 * dayMs,
+    keyTtl: false,
+    // A sentence of the table with its labels.
+    valueBytesMax: 8 * kib,
+    leaderReads: true,
+    writers: ["console"],
+    readers: ["console", "operator"]
+  },
+  {
     name: "speech-figures",
     why: "What each process that serves speech tells operators: its voices, its sessions, and how soon they are heard; one that stops telling is gone by the broker's clock.",
     ttlMs: null,

@@ -2,3 +2,6 @@
 export { conditionGroups, conditions } from "./conditions.ts"
 export { runbooksPage } from "./runbooks.ts"
 export { type Observed, type Sighting, sightingsOf } from "./sightings.ts"
+export { type Looked, looks } from "./looks.ts"
+export { type Standing, told } from "./standing.ts"
+export { conditionsView } from "./view.ts"

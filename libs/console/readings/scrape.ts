@@ -8,6 +8,14 @@ import { type Exposition, parseExposition, type Reading } from "./readings.ts"
 import type { Readiness, Target } from "./role-rows.ts"
 import { type Frame, frameOf } from "./frame.ts"
 
+/** A frame, and the reading that it was made of. */
+export interface Scan {
+  readonly frame: Frame
+  readonly reading: Reading
+  /** With the roles that ran there, also of one that does not answer. */
+  readonly targets: ReadonlyArray<Target>
+}
+
 /** Beyond this, use a monitoring system. */
 export const processesMax = 64
 
@@ -78,11 +86,11 @@ const windowReadings = 5
 export const framesOf = (staleMs = Number.POSITIVE_INFINITY) => {
   let readings: ReadonlyArray<Reading> = []
   const rolesAt = new Map<string, ReadonlyArray<string>>()
-  let last: { readonly frame: Frame; readonly againAfterMs: number; readonly atMs: number } | undefined
-  return Effect.fnUntraced(function* (found: ReadonlyArray<Target>): Effect.fn.Return<Frame> {
+  let last: (Scan & { readonly againAfterMs: number }) | undefined
+  return Effect.fnUntraced(function* (found: ReadonlyArray<Target>): Effect.fn.Return<Scan> {
     const nowMs = yield* Clock.currentTimeMillis
     // A first frame has no rates, so the second reading is made on request.
-    if (last !== undefined && last.frame.windowSeconds > 0 && nowMs - last.atMs < last.againAfterMs) return last.frame
+    if (last !== undefined && last.frame.windowSeconds > 0 && nowMs - last.reading.atMs < last.againAfterMs) return last
     const { reading, readiness } = yield* scrape(found)
     const targets = found.map(({ url, roles }) => ({ url, roles: rolesAt.get(url) ?? roles }))
     const againAfterMs = readAgainAfterMs(charactersOf(reading))
@@ -94,8 +102,8 @@ export const framesOf = (staleMs = Number.POSITIVE_INFINITY) => {
       if (here.length > 0) rolesAt.set(url, here)
     }
     readings = [...readings, reading].slice(-windowReadings)
-    last = { frame, againAfterMs, atMs: reading.atMs }
-    return frame
+    last = { frame, reading, targets, againAfterMs }
+    return last
   })
 }
 

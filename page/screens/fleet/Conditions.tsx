@@ -1,20 +1,42 @@
 import { Badge } from "../../design/Badge.tsx"
+import { Time } from "../../design/Time.tsx"
 import type { Condition } from "./conditions.ts"
 import { Runbook } from "./Runbook.tsx"
 
-/** What is wrong now, each with the way to where it is mended, and its runbook. */
+/** What is wrong now: since when, whom it hurts, the way to where it is mended, what to run, and its runbook. */
 export const Conditions = ({ conditions }: { readonly conditions: ReadonlyArray<Condition> }) =>
   conditions.length === 0 ? null : (
     <ul className="conditions" aria-label="What needs attention">
-      {conditions.map(({ title, advice, href, tone, runbook }) => (
-        <li key={title} className={tone}>
-          <Badge tone={tone}>{tone === "bad" ? "Wrong" : "Waits"}</Badge>
-          <div>
-            <a href={href}>{title}</a>
-            <p>{advice}</p>
-            {runbook === undefined ? null : <Runbook heading={runbook} />}
-          </div>
-        </li>
+      {conditions.map((condition) => (
+        <Item key={condition.title} {...condition} />
       ))}
     </ul>
   )
+
+const Item = ({ title, advice, href, tone, since, isEffect = false, commands = [], runbook }: Condition) => (
+  <li className={isEffect ? `${tone} effect` : tone}>
+    <Badge tone={tone}>{isEffect ? "Follows" : tone === "bad" ? "Wrong" : "Waits"}</Badge>
+    <div>
+      <a href={href}>{title}</a>
+      <p>
+        {advice}
+        {since === undefined ? null : (
+          <>
+            {" "}
+            Since <Time at={since} />.
+          </>
+        )}
+      </p>
+      {commands.length === 0 || isEffect ? null : (
+        <ul className="commands" aria-label="What to run">
+          {commands.map((command) => (
+            <li key={command}>
+              <code>{command}</code>
+            </li>
+          ))}
+        </ul>
+      )}
+      {runbook === undefined ? null : <Runbook heading={runbook} />}
+    </div>
+  </li>
+)

@@ -7,19 +7,10 @@ type Frame = Answer<"GET", "/fleet">
 
 /** Headings of docs/runbooks.md. */
 export const runbooks = {
-  down: "StarlingPodDown",
-  brokerAway: "StarlingBusDisconnected",
-  topology: "StarlingTopologyDiffers",
-  late: "StarlingEventLoopLate",
-  endpointFails: "WebhookCircuitOpen",
-  endpointPaused: "WebhookEndpointPaused",
   providerFails: "GatewayBreakerOpen",
-  nodesFail: "PaymentChainNodeOut",
   abandoned: "WebhookDeliveriesAbandoned",
   rejected: "StarlingMessagesRejected",
-  streamFull: "StarlingStreamFilling",
-  booksUnread: "PaymentBooksUnread",
-  booksDiffer: "PaymentBooksDiffer"
+  streamFull: "StarlingStreamFilling"
 } as const
 
 export interface Condition {
@@ -27,101 +18,96 @@ export interface Condition {
   readonly advice: string
   readonly href: string
   readonly tone: "bad" | "wait"
+  /** None where it is not known. */
+  readonly since?: string
+  /** Another condition, before it, causes it. */
+  readonly isEffect?: boolean
+  readonly commands?: ReadonlyArray<string>
   /** The heading of its runbook; none where there is nothing to do. */
   readonly runbook?: string
 }
 
-type FrameSeen = Pick<Frame, "roles" | "breakersOpen" | "endpoints" | "processesLeftOut">
-
-/** A loop that lags more than this makes everything late that the process does. */
-const loopLagMsMax = 250
+type FrameSeen = Pick<Frame, "roles" | "conditions" | "processesLeftOut">
+type Standing = Frame["conditions"]["items"][number]
 
 export const conditionsOf = (frame: FrameSeen): ReadonlyArray<Condition> => [
+  ...frame.conditions.items.map(standingCondition),
   ...rolesAway(frame),
-  ...frame.breakersOpen.map(circuitOpen),
-  ...frame.endpoints
-    .filter(({ breaker }) => breaker === "paused")
-    .map(({ endpoint, backlog }): Condition => ({
-      title: `${endpoint} is paused, with ${countOf(backlog, "delivery", "deliveries")} waiting`,
-      advice: "An operator paused it. It misses nothing and continues when someone resumes it.",
-      href: `#${endpointAddress(endpoint)}`,
-      tone: "wait",
-      runbook: runbooks.endpointPaused
-    })),
-  ...[...new Set(frame.roles.filter(({ loopLagMs }) => (loopLagMs ?? 0) > loopLagMsMax).map(({ at }) => at))].map(
-    (at): Condition => ({
-      title: `The process at ${at} is overloaded`,
-      advice: "Its event loop is blocked for too long. Give it more CPU or run another instance.",
-      href: "#/fleet",
-      tone: "wait",
-      runbook: runbooks.late
-    })
-  ),
-  ...(frame.processesLeftOut === 0
+  ...(frame.conditions.count === frame.conditions.items.length
     ? []
-    : [
-        {
-          title: `${countOf(frame.processesLeftOut, "process", "processes")} not shown`,
-          advice: "For more than 64, use a monitoring system.",
-          href: "#/fleet",
-          tone: "wait" as const
-        }
-      ])
+    : [more(`${countOf(frame.conditions.count - frame.conditions.items.length, "more condition")}`)]),
+  ...(frame.processesLeftOut === 0 ? [] : [more(countOf(frame.processesLeftOut, "process", "processes"))])
 ]
 
-const rolesAway = ({ roles }: FrameSeen) =>
+const more = (what: string): Condition => ({
+  title: `${what} not shown`,
+  advice: "For so many, use a monitoring system.",
+  href: "#/fleet",
+  tone: "wait"
+})
+
+const standingCondition = ({
+  name,
+  severity,
+  title,
+  hurts,
+  since,
+  labels,
+  causedBy,
+  commands
+}: Standing): Condition => ({
+  title,
+  advice: hurts,
+  href: placeOf(labels),
+  tone: severity === "critical" ? "bad" : "wait",
+  since,
+  isEffect: causedBy !== null,
+  commands,
+  runbook: name
+})
+
+/** Where the thing has a page of its own. */
+const placeOf = ({ endpoint, provider, model, network }: Standing["labels"]) => {
+  if (endpoint !== undefined) return `#${endpointAddress(endpoint)}`
+  if (provider !== undefined || model !== undefined) return "#/models"
+  return network === undefined ? "#/fleet" : "#/activity/books"
+}
+
+/** Roles that say themselves that they are not ready, where no condition speaks of their process. */
+const rolesAway = ({ roles, conditions: { items } }: FrameSeen) =>
   roles
-    .filter(({ state }) => state !== "up")
+    .filter(({ state, at }) => state !== "up" && !items.some(({ labels }) => at.endsWith(`//${labels["pod"]}`)))
     .map(({ role, state, why }): Condition => ({
       title: `${role} is ${state}`,
       advice: why === "" ? "Its process does not answer. Check its log." : why,
       href: "#/fleet",
-      tone: state === "down" ? "bad" : "wait",
-      runbook: runbookOfReadiness(why)
+      tone: "wait"
     }))
 
-/** A role says which of its checks fails, as the checks are named. */
-const runbookOfReadiness = (why: string) => {
-  if (why.startsWith("topology")) return runbooks.topology
-  return /^(?:bus|broker|no broker)/u.test(why) ? runbooks.brokerAway : runbooks.down
-}
-
-/** A frame names what is left alone by its kind: an endpoint, a provider for a model, the nodes of a chain. */
-const circuitOpen = (name: string): Condition => {
-  const title = `${name} keeps failing: its circuit is open`
-  const [, endpoint] = /^endpoint (.+)$/su.exec(name) ?? []
-  if (endpoint !== undefined) {
-    const advice = "Fix the receiver. It is retried automatically, or at once when you resume it."
-    return { title, advice, href: `#${endpointAddress(endpoint)}`, tone: "bad", runbook: runbooks.endpointFails }
-  }
-  return {
-    title,
-    advice: "It is retried automatically; other providers, if any, serve in the meantime.",
-    href: isProvider(name) ? "#/models" : "#/activity/books",
-    tone: "bad",
-    runbook: isProvider(name) ? runbooks.providerFails : runbooks.nodesFail
-  }
-}
-
-const isProvider = (name: string) => name.startsWith("provider ")
-
-/** The providers of models that are left alone now. */
+/** The providers of models that are left alone now: a frame names them as `provider p for m`. */
 export const providersAway = ({ breakersOpen }: Pick<Frame, "breakersOpen">): ReadonlyArray<Condition> =>
-  breakersOpen.filter(isProvider).map(circuitOpen)
+  breakersOpen
+    .filter((name) => name.startsWith("provider "))
+    .map((name) => ({
+      title: `${name} keeps failing: its circuit is open`,
+      advice: "It is retried automatically; other providers, if any, serve in the meantime.",
+      href: "#/models",
+      tone: "bad",
+      runbook: runbooks.providerFails
+    }))
 
 /** What the fleet keeps, as far as its first pages go. */
 export interface Kept {
   readonly abandoned: ReadonlyArray<Pick<Answer<"GET", "/abandoned">["items"][number], "endpoint">>
   readonly rejected: ReadonlyArray<unknown>
   readonly streams: ReadonlyArray<Pick<Answer<"GET", "/streams">["items"][number], "name" | "atLimit" | "state">>
-  readonly books: ReadonlyArray<Pick<Answer<"GET", "/books">["books"][number], "network" | "isBehind" | "standing">>
 }
 
 /** From here on the alert of a full stream fires. */
 const fullShare = 0.8
 
 /** What lies there until somebody does something about it. */
-export const keptConditionsOf = ({ abandoned, rejected, streams, books }: Kept): ReadonlyArray<Condition> => [
+export const keptConditionsOf = ({ abandoned, rejected, streams }: Kept): ReadonlyArray<Condition> => [
   ...[...Map.groupBy(abandoned, ({ endpoint }) => endpoint)].map(([endpoint, all]): Condition => ({
     title: `${countOf(all.length, "delivery", "deliveries")} to ${endpoint} given up`,
     advice: "The last attempts failed. Fix the receiver, then redeliver.",
@@ -148,22 +134,8 @@ export const keptConditionsOf = ({ abandoned, rejected, streams, books }: Kept):
       href: "#/fleet/streams",
       tone: "bad",
       runbook: runbooks.streamFull
-    })),
-  ...books.flatMap(({ network, isBehind, standing }): ReadonlyArray<Condition> => [
-    ...(isBehind ? [ofBooks(`${network} was not compared with its receipts`, runbooks.booksUnread)] : []),
-    ...(standing > 0
-      ? [ofBooks(`${countOf(standing, "finding")} in the books of ${network}`, runbooks.booksDiffer)]
-      : [])
-  ])
+    }))
 ]
 
 const isFilling = (state: Kept["streams"][number]["state"]) =>
   state !== null && state.bytesMax !== null && state.bytes >= fullShare * state.bytesMax
-
-const ofBooks = (title: string, runbook: string): Condition => ({
-  title,
-  advice: "Review each finding: it says what it means.",
-  href: "#/activity/books",
-  tone: "bad",
-  runbook
-})

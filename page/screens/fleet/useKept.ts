@@ -12,13 +12,12 @@ export const useKeptConditions = (): ReadonlyArray<Condition> | undefined => {
   const { value } = useResource(
     "what is kept",
     async (signal) => {
-      const [abandoned, rejected, streams, books] = await Promise.all([
+      const [abandoned, rejected, streams] = await Promise.all([
         get("/abandoned", { query: { limit }, signal }),
         get("/rejected", { query: { limit }, signal }),
-        get("/streams", { signal }),
-        get("/books", { signal })
+        get("/streams", { signal })
       ])
-      return { abandoned: abandoned.items, rejected: rejected.items, streams: streams.items, books: books.books }
+      return { abandoned: abandoned.items, rejected: rejected.items, streams: streams.items }
     },
     { everyMs }
   )

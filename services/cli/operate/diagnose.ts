@@ -5,7 +5,7 @@
 import { Result, Schema } from "effect"
 import { type SoldBelowCost, soldBelowCost } from "#gateway/contract"
 import { type Finding, lossTold } from "#deploy/doctor"
-import type { AbandonedSummary, Books, BrokerStream, EndpointView, RejectedSummary } from "#console/api"
+import type { AbandonedSummary, Books, BrokerStream, Conditions, EndpointView, RejectedSummary } from "#console/api"
 
 /** A process, and its readiness report; undefined if it did not answer. */
 export interface ProcessFacts {
@@ -15,6 +15,7 @@ export interface ProcessFacts {
 }
 
 export interface FleetFacts {
+  readonly conditions: Conditions
   /** Undefined for a remote fleet without named processes. */
   readonly processes: ReadonlyArray<ProcessFacts> | undefined
   readonly endpoints: ReadonlyArray<EndpointView>
@@ -28,6 +29,7 @@ export interface FleetFacts {
 }
 
 export const fleetChecks = [
+  "conditions",
   "processes",
   "endpoints",
   "abandoned deliveries",
@@ -41,6 +43,7 @@ type Diagnosed = Omit<Finding, "check" | "state"> & { readonly state?: Finding["
 
 export const diagnoseFleet = (facts: FleetFacts, nowMs: number): ReadonlyArray<Finding> => {
   const diagnoses: Readonly<Record<string, ReadonlyArray<Diagnosed>>> = {
+    conditions: ofConditions(facts.conditions),
     processes: facts.processes === undefined ? [processesUnread] : ofProcesses(facts.processes),
     endpoints: facts.endpoints.flatMap((endpoint) => ofEndpoint(endpoint, nowMs)),
     "abandoned deliveries": ofAbandoned(facts.abandoned),
@@ -53,6 +56,21 @@ export const diagnoseFleet = (facts: FleetFacts, nowMs: number): ReadonlyArray<F
     (diagnoses[check] ?? []).map(({ state = "missing", ...finding }) => ({ check, state, ...finding }))
   )
 }
+
+/** Each condition that is to be mended itself, with what it causes. Those only worth knowing are advice. */
+export const ofConditions = ({ items }: Conditions): ReadonlyArray<Finding> =>
+  items
+    .filter(({ causedBy }) => causedBy === null)
+    .map(({ id, name, severity, title, hurts, since, commands }) => {
+      const effects = items.filter(({ causedBy }) => causedBy === id).map((effect) => effect.name)
+      return {
+        check: "conditions",
+        state: severity === "info" ? "advice" : "missing",
+        what: `${title.replace(/\.$/u, "")} (${severity}, since ${since})`,
+        why: effects.length === 0 ? hurts : `${hurts} It explains ${[...new Set(effects)].join(", ")}.`,
+        mend: mend(name, ...commands)
+      }
+    })
 
 /** The models possibly sold at a loss, by the settings that a console shows; hidden ones are not judged. Pure. */
 export const lossesIn = (

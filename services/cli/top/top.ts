@@ -3,6 +3,8 @@
  * when standard output is not a terminal, or when once is enough.
  */
 import { Deferred, Effect, Option } from "effect"
+import { conditionsView, looks } from "#console/conditions"
+import type { StandingCondition } from "#console/api"
 import { type EndpointRow, type Frame, framesOf, type LatencyRow, type RoleRow, type Target } from "#console/readings"
 import { noFleet, print } from "../console.ts"
 import { findTargets } from "../home-fleet.ts"
@@ -37,12 +39,13 @@ export const top = Effect.fnUntraced(function* ({ urls, intervalSeconds, once, j
 }, Effect.scoped)
 
 const watch = (urls: ReadonlyArray<string>) => {
-  const frameAt = framesOf()
+  const [frameAt, lookAt] = [framesOf(), looks()]
   let last: ReadonlyArray<Target> = []
   return Effect.gen(function* () {
     // While a home's fleet is briefly gone, its last addresses are read.
     last = yield* last.length === 0 ? findTargets(urls) : Effect.orElseSucceed(findTargets(urls), () => last)
-    return yield* frameAt(last)
+    const scan = yield* frameAt(last)
+    return { ...scan.frame, conditions: conditionsView(lookAt(scan)).items }
   })
 }
 
@@ -105,14 +108,41 @@ export interface Room {
   readonly rows: number
 }
 
+/** A frame with what is wrong. */
+export interface Shown extends Frame {
+  readonly conditions: ReadonlyArray<StandingCondition>
+}
+
+// More are one outage, and the roles below matter too.
+const conditionLinesMax = 5
+
+/** The worst first; what others cause is only counted. */
+const conditionLines = (all: ReadonlyArray<StandingCondition>) => {
+  const causes = all.filter(({ causedBy }) => causedBy === null)
+  const shown = causes.slice(0, conditionLinesMax)
+  const left = all.length - shown.length
+  return [
+    ...shown.map(({ severity, title, since }) => `${severity.padEnd(9)} ${title} since ${since.slice(11, 19)}`),
+    ...(left === 0 ? [] : [`          and ${left} more: ./starling doctor`])
+  ]
+}
+
 type Table = ReadonlyArray<ReadonlyArray<string>>
 
 /**
  * A frame as lines that fit the terminal: truncated in width; in height, endpoints and latencies are reduced first.
  * Pure.
  */
-export const frameLines = (frame: Frame, room: Room): ReadonlyArray<string> => {
-  const fixed = [heading(frame), "", ...align(roleTable(frame.roles)), "", ...totalLines(frame), breakerLine(frame)]
+export const frameLines = (frame: Shown, room: Room): ReadonlyArray<string> => {
+  const fixed = [
+    heading(frame),
+    ...conditionLines(frame.conditions),
+    "",
+    ...align(roleTable(frame.roles)),
+    "",
+    ...totalLines(frame),
+    breakerLine(frame)
+  ]
   const latencies = ["", ...align(latencyTable(frame.latencies.filter(isMeasured)))]
   // Busy endpoints come first, and at least three of them before any latency.
   const left = room.rows - fixed.length - 2

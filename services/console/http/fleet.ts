@@ -5,6 +5,7 @@
 import { Cache, Context, Effect, Exit, Layer, Stream } from "effect"
 import {
   type BrokerStream,
+  ConditionsGroup,
   consumersShownMax,
   FleetGroup,
   SettingsGroup,
@@ -28,21 +29,34 @@ import { deliveryLanesMax, isoTime } from "#base"
 import { Configuration, ConfigurationOrigin, effectiveSettings, isJson } from "#configuration"
 import { SpeechFigures } from "#speech/contract"
 import { Secrets } from "#runtime"
+import { ConditionWatch } from "../ConditionWatch.ts"
 import { FleetWatch } from "../FleetWatch.ts"
 import { apiOptions, cursorText, offsetOf, refusing, whileSignedIn } from "./requests.ts"
 
 export const fleetRoutes = routesOf(
   FleetGroup,
   {
-    getFleet: () => Effect.flatMap(FleetWatch, ({ frame }) => Effect.map(frame, (shown) => jsonAnswer(shown))),
+    getFleet: () =>
+      Effect.gen(function* () {
+        const shown = yield* (yield* FleetWatch).frame
+        return jsonAnswer({ ...shown, conditions: yield* (yield* ConditionWatch).now })
+      }),
 
     streamFleet: () =>
       Effect.gen(function* () {
         yield* (yield* Admission).enter((yield* Caller).workspace)
         const { frames } = yield* FleetWatch
-        return yield* eventsAnswer(whileSignedIn(Stream.map(frames, (frame) => jsonEvent(frame))))
+        const { now } = yield* ConditionWatch
+        const whole = Stream.mapEffect(frames, (frame) => Effect.map(now, (conditions) => ({ ...frame, conditions })))
+        return yield* eventsAnswer(whileSignedIn(Stream.map(whole, (frame) => jsonEvent(frame))))
       })
   },
+  apiOptions
+)
+
+export const conditionRoutes = routesOf(
+  ConditionsGroup,
+  { listConditions: () => Effect.flatMap(ConditionWatch, ({ now }) => Effect.map(now, (all) => jsonAnswer(all))) },
   apiOptions
 )
 

@@ -6,6 +6,7 @@ import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { guarded } from "#base/http"
 import { Count, describe, pageQuery, pageSizeMax, settingSourceNames, Timestamp } from "#base"
+import { Conditions } from "./conditions.ts"
 import { NameFilter, read } from "./parts.ts"
 import { FigureVoice, recentFigures } from "#speech/contract"
 
@@ -62,6 +63,7 @@ const frame = {
   at: Timestamp,
   windowSeconds: Schema.Finite.pipe(describe("What rates and latencies are over; 0 before a second reading.")),
   isReady: Schema.Boolean.pipe(describe("Whether every role is up.")),
+  conditions: Conditions.pipe(describe("What is wrong, as `GET /conditions` has it.")),
   processCount: Count,
   processesLeftOut: Count.pipe(describe("More than 64 are work for a monitoring system.")),
   roles: Schema.Array(FleetRole),

@@ -38,13 +38,13 @@ describe("the pace of readings", () => {
       const long = yield* processWith(4_000_000)
       const [shortFrames, longFrames] = [framesOf(), framesOf()]
       const firstOfLong = yield* longFrames([long.target])
-      assert.strictEqual(firstOfLong.windowSeconds, 0)
+      assert.strictEqual(firstOfLong.frame.windowSeconds, 0)
       yield* shortFrames([short.target])
       const startMs = yield* Clock.currentTimeMillis
       // The window of two readings within one millisecond would be empty.
       while ((yield* Clock.currentTimeMillis) === startMs) yield* Effect.yieldNow
       const second = yield* longFrames([long.target])
-      assert.isAbove(second.windowSeconds, 0)
+      assert.isAbove(second.frame.windowSeconds, 0)
       for (let again = 0; again < 3; again += 1) {
         assert.strictEqual(yield* longFrames([long.target]), second)
         yield* shortFrames([short.target])

@@ -13,52 +13,65 @@ const role = {
   cores: 0.1,
   loopLagMs: 2
 }
-const late = { ...role, loopLagMs: 900 }
-const endpoint = {
-  endpoint: "ci",
-  breaker: "closed" as const,
-  backlog: 0,
-  inFlight: 0,
-  deliveredPerSecond: 1,
-  failedPerSecond: 0
+const none = { at: "2026-01-01T00:00:00.000Z", isWhole: true, count: 0, items: [] }
+const well = { roles: [role], conditions: none, processesLeftOut: 0 }
+const standing = {
+  id: "WebhookCircuitOpen endpoint=a b",
+  name: "WebhookCircuitOpen",
+  severity: "info" as const,
+  title: "a b accepts no delivery.",
+  hurts: "This endpoint gets no webhooks.",
+  since: "2026-01-01T00:00:00.000Z",
+  labels: { endpoint: "a b" } as Record<string, string>,
+  causedBy: null,
+  commands: ["./starling endpoints test a b"],
+  runbook: { means: "", lookAt: "", act: "" }
 }
-const well = { roles: [role], breakersOpen: [], endpoints: [endpoint], processesLeftOut: 0 }
+const withItems = (...items: ReadonlyArray<typeof standing>) => ({
+  ...well,
+  conditions: { ...none, count: items.length, items }
+})
 
 describe("what is wrong with the fleet", () => {
-  it("is nothing while every role is up and every endpoint takes its events", () => {
+  it("is nothing while no condition stands and every role is up", () => {
     expect(conditionsOf(well)).toEqual([])
   })
 
+  it("is each condition that stands, since when, whom it hurts, what to run, and its runbook", () => {
+    expect(conditionsOf(withItems(standing))).toEqual([
+      {
+        title: standing.title,
+        advice: standing.hurts,
+        href: "#/endpoints/a%20b",
+        tone: "wait",
+        since: standing.since,
+        isEffect: false,
+        commands: standing.commands,
+        runbook: "WebhookCircuitOpen"
+      }
+    ])
+  })
+
   it.each([
-    [{ ...well, roles: [{ ...role, state: "down" as const }] }, "sweeper is down", "#/fleet"],
-    [
-      { ...well, roles: [late, { ...late, role: "console" }] },
-      "The process at http://127.0.0.1:9 is overloaded",
-      "#/fleet"
-    ],
-    [
-      { ...well, breakersOpen: ["endpoint a b"] },
-      "endpoint a b keeps failing: its circuit is open",
-      "#/endpoints/a%20b"
-    ],
-    [
-      { ...well, breakersOpen: ["provider p for m"] },
-      "provider p for m keeps failing: its circuit is open",
-      "#/models"
-    ],
-    [
-      { ...well, breakersOpen: ["nodes of eip155:1"] },
-      "nodes of eip155:1 keeps failing: its circuit is open",
-      "#/activity/books"
-    ],
-    [
-      { ...well, endpoints: [{ ...endpoint, breaker: "paused" as const, backlog: 1 }] },
-      "ci is paused, with 1 delivery waiting",
-      "#/endpoints/ci"
-    ],
-    [{ ...well, processesLeftOut: 3 }, "3 processes not shown", "#/fleet"]
-  ])("names each condition and where it is mended: %#", (frame, title, href) => {
-    expect(conditionsOf(frame).map((condition) => [condition.title, condition.href])).toEqual([[title, href]])
+    [{ provider: "p", model: "m" }, "#/models"],
+    [{ network: "eip155:1" }, "#/activity/books"],
+    [{ pod: "127.0.0.1:9", role: "sweeper" }, "#/fleet"]
+  ])("leads to the thing's own page: %j", (labels, href) => {
+    expect(conditionsOf(withItems({ ...standing, labels })).map((one) => one.href)).toEqual([href])
+  })
+
+  it("names what a role says itself, unless a condition speaks of its process", () => {
+    const roles = [{ ...role, state: "not ready" as const, why: "the broker is away" }]
+    const [own] = conditionsOf({ ...well, roles })
+    expect([own?.title, own?.advice]).toEqual(["sweeper is not ready", "the broker is away"])
+    const frame = { ...withItems({ ...standing, labels: { pod: "127.0.0.1:9" } }), roles }
+    expect(conditionsOf(frame).map(({ title }) => title)).toEqual([standing.title])
+  })
+
+  it("says how much is not shown", () => {
+    const frame = { ...withItems(standing), processesLeftOut: 3 }
+    const all = conditionsOf({ ...frame, conditions: { ...frame.conditions, count: 3 } })
+    expect(all.map(({ title }) => title).slice(1)).toEqual(["2 more conditions not shown", "3 processes not shown"])
   })
 
   it("is, for who looks at models, the providers that are left alone", () => {
@@ -66,21 +79,6 @@ describe("what is wrong with the fleet", () => {
     expect(providersAway({ breakersOpen }).map(({ title, runbook }) => [title, runbook])).toEqual([
       ["provider p for m keeps failing: its circuit is open", runbooks.providerFails]
     ])
-  })
-
-  it("says why a role is not ready in the role's own words", () => {
-    const frame = { ...well, roles: [{ ...role, state: "not ready" as const, why: "the broker is away" }] }
-    expect(conditionsOf(frame)[0]?.advice).toBe("the broker is away")
-  })
-
-  it.each([
-    ["topology: EVENTS differs", runbooks.topology],
-    ["no broker", runbooks.brokerAway],
-    ["broker: it is away", runbooks.brokerAway],
-    ["", runbooks.down]
-  ])("names the runbook of a role that says %j", (why, runbook) => {
-    const frame = { ...well, roles: [{ ...role, state: "not ready" as const, why }] }
-    expect(conditionsOf(frame)[0]?.runbook).toBe(runbook)
   })
 })
 
@@ -96,7 +94,7 @@ const state = {
   replicas: 1,
   replicasBehind: []
 }
-const empty = { abandoned: [], rejected: [], streams: [], books: [] }
+const empty = { abandoned: [], rejected: [], streams: [] }
 
 describe("what lies until somebody looks at it", () => {
   it("is nothing while nothing is kept, and a stream that drops its oldest may be full", () => {
@@ -110,11 +108,7 @@ describe("what lies until somebody looks at it", () => {
       [runbooks.abandoned, runbooks.abandoned]
     ],
     [{ ...empty, rejected: [{}] }, [runbooks.rejected]],
-    [{ ...empty, streams: [{ name: "EVENTS", atLimit: "refuses" as const, state }] }, [runbooks.streamFull]],
-    [
-      { ...empty, books: [{ network: "eip155:1", isBehind: true, standing: 2 }] },
-      [runbooks.booksUnread, runbooks.booksDiffer]
-    ]
+    [{ ...empty, streams: [{ name: "EVENTS", atLimit: "refuses" as const, state }] }, [runbooks.streamFull]]
   ])("is a condition with its runbook: %#", (kept, expected) => {
     expect(keptConditionsOf(kept).map(({ runbook }) => runbook)).toEqual(expected)
   })

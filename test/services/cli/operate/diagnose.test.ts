@@ -7,6 +7,7 @@ import { diagnoseFleet, type FleetFacts, lossesIn } from "../../../../services/c
 const nowMs = Date.parse("2026-11-20T12:00:00Z")
 
 const well: FleetFacts = {
+  conditions: { at: "2026-01-01T00:00:00.000Z", isWhole: true, count: 0, items: [] },
   processes: [{ url: "http://10.0.0.7:9400", roles: ["sweeper"], checks: { start: "ok", bus: "ok" } }],
   endpoints: [],
   abandoned: [],

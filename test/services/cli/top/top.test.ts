@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { parseExposition } from "../../../../libs/console/readings/readings.ts"
-import { frameOf } from "../../../../libs/console/readings/frame.ts"
+import { type Frame, frameOf } from "../../../../libs/console/readings/frame.ts"
+import type { StandingCondition } from "#console/api"
 import type { Readiness, Seen } from "../../../../libs/console/readings/role-rows.ts"
 import { frameLines } from "../../../../services/cli/top/top.ts"
 
@@ -107,7 +108,30 @@ describe("a frame of top", () => {
   })
 })
 
+const condition = (name: string, causedBy: string | null = null): StandingCondition => ({
+  id: name,
+  name,
+  severity: "critical",
+  title: `${name} is wrong.`,
+  hurts: "",
+  since: "2026-01-01T10:20:30.000Z",
+  labels: {},
+  causedBy,
+  commands: [],
+  runbook: { means: "", lookAt: "", act: "" }
+})
+const shown = (frame: Frame, ...conditions: ReadonlyArray<StandingCondition>) => ({ ...frame, conditions })
+
 describe("the text of a frame", () => {
+  it("begins with what is wrong, the worst first, and counts what that causes", () => {
+    const [, first, second] = frameLines(shown(frameOf(seen()), condition("Cause"), condition("Effect", "Cause")), {
+      columns: 80,
+      rows: 24
+    })
+    assert.strictEqual(first, "critical  Cause is wrong. since 10:20:30")
+    assert.strictEqual(second, "          and 1 more: ./starling doctor")
+  })
+
   it.each([
     [200, 50],
     [80, 24],
@@ -115,7 +139,7 @@ describe("the text of a frame", () => {
     [20, 3],
     [1, 1]
   ])("fits %d columns and %d rows", (columns, rows) => {
-    const lines = frameLines(frameOf(seen()), { columns, rows })
+    const lines = frameLines(shown(frameOf(seen())), { columns, rows })
     assert.isAtMost(lines.length, rows)
     for (const line of lines) assert.isAtMost(line.length, columns)
   })
@@ -123,7 +147,7 @@ describe("the text of a frame", () => {
   it("counts the endpoints that it leaves out, the least busy ones", () => {
     const many = Array.from({ length: 40 }, (_, index) => `webhook_backlog{endpoint="e${index}"} ${index}`).join("\n")
     const frame = frameOf(seen({ after: { atMs: 1_000, targets: new Map([["http://x", parseExposition(many)]]) } }))
-    const text = frameLines(frame, { columns: 100, rows: 40 }).join("\n")
+    const text = frameLines(shown(frame), { columns: 100, rows: 40 }).join("\n")
     assert.include(text, "e39")
     assert.notMatch(text, /^e0 /mu)
     assert.match(text, /and \d+ more/u)
@@ -132,7 +156,7 @@ describe("the text of a frame", () => {
   it("lets no name move the cursor", () => {
     const hostile = 'webhook_backlog{endpoint="a\u001B[2Jb"} 1'
     const frame = frameOf(seen({ after: { atMs: 1_000, targets: new Map([["http://x", parseExposition(hostile)]]) } }))
-    const text = frameLines(frame, { columns: 100, rows: 60 }).join("")
+    const text = frameLines(shown(frame), { columns: 100, rows: 60 }).join("")
     assert.include(text, String.raw`a\u001b[2Jb`)
     assert.notInclude(text, "\u001B")
   })

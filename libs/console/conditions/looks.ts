@@ -1,0 +1,36 @@
+/** Looks at a fleet again and again: its readings of the last half minute, and what stands by them. */
+import { type Reading, type Scan, windowOf } from "#console/readings"
+import { isStanding, look, type Seen, type Standing } from "./standing.ts"
+
+// Long enough for a rate, short enough that what is mended is seen as mended.
+const spanMs = 30_000
+/** From here on rates are seen, and what is not seen any more has ended. */
+const wholeMs = 20_000
+
+export interface Looked {
+  readonly atMs: number
+  readonly standing: ReadonlyArray<Standing>
+  /** Also what was not seen for long enough to be more than a restart. */
+  readonly seen: ReadonlyArray<Standing>
+  /** False in the first seconds, which know no rates. */
+  readonly isWhole: boolean
+}
+
+/** `sinceOf`: since when a condition stood before this process began to look, where that is known. */
+export const looks = (sinceOf?: (id: string) => number | undefined) => {
+  let readings: ReadonlyArray<Reading> = []
+  let seen: Seen = new Map()
+  return ({ reading, targets }: Pick<Scan, "reading" | "targets">): Looked => {
+    const { atMs } = reading
+    readings = [...readings.filter((one) => one.atMs < atMs && atMs - one.atMs <= spanMs), reading]
+    const window = windowOf(readings.length > 1 ? readings[0] : undefined, reading)
+    const processes = targets.map((target) => ({ ...target, answers: reading.targets.get(target.url) !== undefined }))
+    seen = look(seen, { window, nowMs: atMs, processes }, sinceOf)
+    return {
+      atMs,
+      seen: [...seen.values()],
+      standing: [...seen.values()].filter((one) => isStanding(one, atMs)),
+      isWhole: atMs - (readings[0]?.atMs ?? atMs) >= wholeMs
+    }
+  }
+}

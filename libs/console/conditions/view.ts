@@ -1,0 +1,25 @@
+/** The conditions that stand, as the console's API shows them. Pure. */
+import { isoTime } from "#base"
+import { type Conditions, conditionsShownMax } from "#console/api"
+import type { Looked } from "./looks.ts"
+import { explained, told } from "./standing.ts"
+
+export const conditionsView = ({ atMs, isWhole, standing }: Looked): Conditions => ({
+  at: isoTime(atMs),
+  isWhole,
+  count: standing.length,
+  items: explained(standing)
+    .slice(0, conditionsShownMax)
+    .map((one) => ({
+      id: one.id,
+      name: one.condition.name,
+      severity: one.condition.severity,
+      title: told(one.condition.title, one),
+      hurts: told(one.condition.hurts, one),
+      since: isoTime(one.sinceMs),
+      labels: one.labels,
+      causedBy: one.causedBy,
+      commands: one.condition.commands.map((command) => told(command, one)),
+      runbook: one.condition.runbook
+    }))
+})

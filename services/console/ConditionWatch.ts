@@ -1,0 +1,37 @@
+/**
+ * What is wrong with the fleet, looked for every five seconds, whether or not anybody watches. Since when each stands is
+ * kept in KV `conditions` by the first console that sees it, for the next one.
+ */
+import { Clock, Context, Effect, Layer, Schedule } from "effect"
+import type { Conditions } from "#console/api"
+import { conditionsView, type Looked, looks } from "#console/conditions"
+import { episodes } from "./episodes.ts"
+import { FleetWatch } from "./FleetWatch.ts"
+
+export class ConditionWatch extends Context.Service<
+  ConditionWatch,
+  {
+    /** By the last look. */
+    readonly now: Effect.Effect<Conditions>
+  }
+>()("starling/console/ConditionWatch") {
+  static readonly layer = Layer.effect(
+    ConditionWatch,
+    Effect.gen(function* () {
+      const { scan } = yield* FleetWatch
+      const { sinceOf, keep } = yield* episodes
+      const lookAt = looks(sinceOf)
+      let last: Looked = { atMs: yield* Clock.currentTimeMillis, seen: [], standing: [], isWhole: false }
+      const round = Effect.gen(function* () {
+        last = lookAt(yield* scan)
+        yield* keep(last)
+      })
+      yield* Effect.forkScoped(Effect.repeat(round, Schedule.spaced(every)))
+
+      const now = Effect.sync(() => conditionsView(last))
+      return ConditionWatch.of({ now })
+    })
+  )
+}
+
+const every = "5 seconds"
