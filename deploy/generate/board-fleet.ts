@@ -19,6 +19,7 @@ export const fleetBoard: Board = {
         "bus_relay_waiting_since_seconds",
         "bus_topology_differences",
         "bus_unusable_streams",
+        "check_failing",
         "drain_work_total",
         "egress_refusals_total",
         "egress_sockets_opened_total",
@@ -91,6 +92,13 @@ export const fleetBoard: Board = {
           "max by (role) (nodejs_eventloop_lag_p99_seconds)",
           "{{role}}",
           "Above 0.1 s everything else is late too."
+        ),
+        panel(
+          "Checks that fail",
+          "none",
+          "max by (role, check, subject) (check_failing) > 0",
+          "{{role}} {{check}} {{subject}}",
+          "What a role tried and could not do; /readyz has the reason."
         ),
         panel(
           "Streams not as declared",

@@ -296,6 +296,20 @@ export const paymentsBoard: Board = {
           "From a call to its answer."
         ),
         panel(
+          "Away",
+          "none",
+          "max by (network) (x402_chain_unreachable) or max by (network) (x402_facilitator_unreachable)",
+          "{{network}}",
+          "1 while no node of a chain, or its facilitator, answers."
+        ),
+        panel(
+          "Providers that fail",
+          "none",
+          "max by (provider, reason) (gateway_provider_failing)",
+          "{{provider}} {{reason}}",
+          "1 while a provider fails, and how."
+        ),
+        panel(
           "Chain nodes with an open circuit",
           "none",
           "max by (network) (x402_rpc_nodes_open)",

@@ -95,6 +95,13 @@ export const webhooksBoard: Board = {
           "Delivered, abandoned or gone, a second."
         ),
         panel(
+          "The dispatcher's own part, p99",
+          "s",
+          quantiles("webhook_dispatch_seconds", "attempt"),
+          "{{attempt}}",
+          "Until it had a delivery in hand to send, without what endpoints hold back."
+        ),
+        panel(
           "Storage to first byte, p99",
           "s",
           quantiles("webhook_publish_to_first_byte_seconds"),

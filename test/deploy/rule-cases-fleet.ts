@@ -10,13 +10,6 @@ export const fleetCases: ReadonlyArray<RuleCase> = [
     { 'up{job="starling",pod="sweeper-1"}': "1x10", 'up{job="other",pod="x"}': "0x10" }
   ),
   ruleCase(
-    "StarlingBusDisconnected",
-    "5m",
-    { 'bus_connected{role="sweeper",pod="a"}': "1 0x10" },
-    { role: "sweeper", pod: "a" },
-    { 'bus_connected{role="sweeper",pod="a"}': "1 0 1x10" }
-  ),
-  ruleCase(
     "StarlingTopologyDiffers",
     "10m",
     { 'bus_topology_differences{role="sweeper",pod="a"}': "2x20" },
@@ -130,16 +123,45 @@ export const fleetCases: ReadonlyArray<RuleCase> = [
     }
   ),
   ruleCase(
+    "StarlingBusDisconnected",
+    "20m",
+    { 'bus_connected{pod="p",role="sweeper"}': "0x60" },
+    { pod: "p" },
+    { 'bus_connected{pod="p",role="sweeper"}': "1x60" }
+  ),
+  ruleCase(
     "StarlingStreamFilling",
     "20m",
-    {
-      'nats_stream_total_bytes{account_name="FLEET",stream_name="RECEIPTS"}': "90x30",
-      'nats_stream_limit_bytes{account_name="FLEET",stream_name="RECEIPTS"}': "100x30"
-    },
-    { stream_name: "RECEIPTS" },
-    {
-      'nats_stream_total_bytes{account_name="FLEET",stream_name="LOG"}': "90x30",
-      'nats_stream_limit_bytes{account_name="FLEET",stream_name="LOG"}': "-1x30"
-    }
+    { 'check_failing{check="room",subject="LOG"}': "1x60" },
+    { subject: "LOG" },
+    { 'check_failing{check="room",subject="LOG"}': "0x60" }
+  ),
+  ruleCase(
+    "StarlingDiskFilling",
+    "20m",
+    { 'check_failing{check="disk",subject="",pod="p"}': "1x60" },
+    { pod: "p" },
+    { 'check_failing{check="disk",subject="",pod="p"}': "0x60" }
+  ),
+  ruleCase(
+    "StarlingClockSkewed",
+    "20m",
+    { 'check_failing{check="clock",subject="",pod="p"}': "1x60" },
+    { pod: "p" },
+    { 'check_failing{check="clock",subject="",pod="p"}': "0x60" }
+  ),
+  ruleCase(
+    "StarlingCertificateEnding",
+    "20m",
+    { 'check_failing{check="certificate",subject="/ca.pem"}': "1x60" },
+    { subject: "/ca.pem" },
+    { 'check_failing{check="certificate",subject="/ca.pem"}': "0x60" }
+  ),
+  ruleCase(
+    "StarlingTokensEnding",
+    "20m",
+    { 'check_failing{check="tokens",subject=""}': "1x60" },
+    {},
+    { 'check_failing{check="tokens",subject=""}': "0x60" }
   )
 ]

@@ -65,16 +65,6 @@ export const paymentCases: ReadonlyArray<RuleCase> = [
     }
   ),
   ruleCase(
-    "PaymentChainUnreachable",
-    "20m",
-    {
-      ...rising('x402_rpc_calls_total{network="n",method="m",outcome="unavailable"}', 40),
-      ...rising('x402_rpc_calls_total{network="n",method="m",outcome="answered"}', 60)
-    },
-    { network: "n" },
-    rising('x402_rpc_calls_total{network="n",method="m",outcome="answered"}', 60)
-  ),
-  ruleCase(
     "PaymentChainNodeOut",
     "30m",
     { 'x402_rpc_nodes_open{network="n"}': "1x60" },
@@ -87,20 +77,6 @@ export const paymentCases: ReadonlyArray<RuleCase> = [
     { 'x402_token_mismatch{network="n",pod="a"}': "0x30", 'x402_token_mismatch{network="n",pod="b"}': "1x30" },
     { network: "n" },
     { 'x402_token_mismatch{network="n",pod="a"}': "0x30", 'x402_token_mismatch{network="n",pod="b"}': "0x30" }
-  ),
-  ruleCase(
-    "PaymentVerificationUnavailable",
-    "20m",
-    rising('payment_verifications_total{network="n",outcome="unavailable",code="c"}', 60),
-    { network: "n" },
-    rising('payment_verifications_total{network="n",outcome="refused",code="c"}', 60)
-  ),
-  ruleCase(
-    "PaymentFacilitatorUnavailable",
-    "20m",
-    rising('x402_facilitator_calls_total{operation="settle",outcome="unavailable"}', 60),
-    { operation: "settle" },
-    rising('x402_facilitator_calls_total{operation="settle",outcome="refused"}', 60)
   ),
   ruleCase(
     "PaymentFacilitatorUnconfirmed",
@@ -116,13 +92,6 @@ export const paymentCases: ReadonlyArray<RuleCase> = [
     rising('x402_claims_total{outcome="newcomers"}', 60),
     {},
     rising('x402_claims_total{outcome="unpaid"}', 60)
-  ),
-  ruleCase(
-    "PaymentReplaysMany",
-    "30m",
-    rising('x402_claims_total{outcome="replay"}', 900),
-    {},
-    rising('x402_claims_total{outcome="claimed"}', 900)
   ),
   ruleCase(
     "GatewayModelSoldAtLoss",
@@ -141,27 +110,38 @@ export const paymentCases: ReadonlyArray<RuleCase> = [
     }
   ),
   ruleCase(
+    "PaymentChainUnreachable",
+    "20m",
+    { 'x402_chain_unreachable{network="n"}': "1x60" },
+    { network: "n" },
+    { 'x402_chain_unreachable{network="n"}': "0x60" }
+  ),
+  ruleCase(
+    "PaymentFacilitatorUnavailable",
+    "20m",
+    { 'x402_facilitator_unreachable{network="n"}': "1x60" },
+    { network: "n" },
+    { 'x402_facilitator_unreachable{network="n"}': "0x60" }
+  ),
+  ruleCase(
     "PaymentSignerFailing",
     "20m",
-    rising('payment_signatures_total{network="n",signer="remote",outcome="failed"}', 1),
-    { network: "n", signer: "remote" },
-    rising('payment_signatures_total{network="n",signer="remote",outcome="signed"}', 60)
+    { 'check_failing{check="signer",subject="Vault"}': "1x60" },
+    { subject: "Vault" },
+    { 'check_failing{check="signer",subject="Vault"}': "0x60" }
+  ),
+  ruleCase(
+    "PaymentFeesLow",
+    "20m",
+    { 'check_failing{check="fees",subject="n"}': "1x60" },
+    { subject: "n" },
+    { 'check_failing{check="fees",subject="n"}': "0x60" }
   ),
   ruleCase(
     "GatewayProviderFailing",
-    "30m",
-    {
-      ...rising('gateway_upstream_calls_total{provider="p",outcome="broken off"}', 40),
-      ...rising('gateway_upstream_calls_total{provider="p",outcome="answered"}', 60)
-    },
-    { provider: "p" },
-    rising('gateway_upstream_calls_total{provider="p",outcome="refused"}', 60)
-  ),
-  ruleCase(
-    "GatewayBreakerOpen",
-    "30m",
-    { 'gateway_breaker_open{provider="p",model="m"}': "1x60" },
-    { provider: "p", model: "m" },
-    { 'gateway_breaker_open{provider="p",model="m"}': "0x60" }
+    "20m",
+    { 'gateway_provider_failing{provider="p",reason="401"}': "1x60" },
+    { provider: "p", reason: "401" },
+    { 'gateway_provider_failing{provider="p",reason="401"}': "0x60" }
   )
 ]

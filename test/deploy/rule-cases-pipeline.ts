@@ -41,13 +41,6 @@ export const pipelineCases: ReadonlyArray<RuleCase> = [
     { 'actor_views_left_out{role="pipeline-api",which="ended"}': "5000x30" }
   ),
   ruleCase(
-    "PipelineConflictsMany",
-    "30m",
-    rising('actor_conflicts_total{entity="queue"}', 6_000),
-    { entity: "queue" },
-    rising('actor_conflicts_total{entity="queue"}', 60)
-  ),
-  ruleCase(
     "PipelineSweepFailing",
     "10m",
     { 'sweeper_failures_total{sweep="budget"}': "0+1x20" },

@@ -77,5 +77,19 @@ export const speechCases: ReadonlyArray<RuleCase> = [
     { 'speech_consent_checks_total{outcome="unavailable"}': bornAt(26) },
     {},
     rising('speech_consent_checks_total{outcome="speaker_mismatch"}', 2)
+  ),
+  ruleCase(
+    "SpeechSilent",
+    "20m",
+    { 'check_failing{check="speech",subject=""}': "1x60" },
+    {},
+    { 'check_failing{check="speech",subject=""}': "0x60" }
+  ),
+  ruleCase(
+    "SpeechEngineSilent",
+    "20m",
+    { 'check_failing{check="speech",subject="flite"}': "1x60" },
+    { subject: "flite" },
+    { 'check_failing{check="speech",subject="flite"}': "0x60" }
   )
 ]

@@ -72,28 +72,14 @@ export const webhookCases: ReadonlyArray<RuleCase> = [
     "WebhookDispatchSlow",
     "30m",
     {
-      ...rising('webhook_publish_to_first_byte_seconds_bucket{endpoint="a",le="1"}', 50),
-      ...rising('webhook_publish_to_first_byte_seconds_bucket{endpoint="a",le="2.5"}', 100),
-      ...rising('webhook_publish_to_first_byte_seconds_bucket{endpoint="a",le="+Inf"}', 100)
+      ...rising('webhook_dispatch_seconds_bucket{attempt="first",le="1"}', 50),
+      ...rising('webhook_dispatch_seconds_bucket{attempt="first",le="5"}', 100),
+      ...rising('webhook_dispatch_seconds_bucket{attempt="first",le="+Inf"}', 100)
     },
-    {},
+    { attempt: "first" },
     {
-      ...rising('webhook_publish_to_first_byte_seconds_bucket{endpoint="a",le="1"}', 100),
-      ...rising('webhook_publish_to_first_byte_seconds_bucket{endpoint="a",le="+Inf"}', 100)
-    }
-  ),
-  ruleCase(
-    "WebhookRetriesLate",
-    "30m",
-    {
-      ...rising('webhook_retry_lateness_seconds_bucket{endpoint="a",le="5"}', 50),
-      ...rising('webhook_retry_lateness_seconds_bucket{endpoint="a",le="30"}', 100),
-      ...rising('webhook_retry_lateness_seconds_bucket{endpoint="a",le="+Inf"}', 100)
-    },
-    {},
-    {
-      ...rising('webhook_retry_lateness_seconds_bucket{endpoint="a",le="5"}', 100),
-      ...rising('webhook_retry_lateness_seconds_bucket{endpoint="a",le="+Inf"}', 100)
+      ...rising('webhook_dispatch_seconds_bucket{attempt="first",le="1"}', 100),
+      ...rising('webhook_dispatch_seconds_bucket{attempt="first",le="+Inf"}', 100)
     }
   )
 ]

@@ -25,9 +25,9 @@ export const fleetConditions: ConditionGroup = {
     {
       name: "StarlingBusDisconnected",
       severity: "critical",
-      title: "{role} in {pod} has no connection to the broker.",
+      title: "{pod} has no connection to the broker.",
       hurts: "Its calls answer 503, and its deliveries, settlements and speech wait for the broker.",
-      seen: { kind: "level", of: "each", series: { metric: "bus_connected" }, by: ["role", "pod"], is: ["==", 0] },
+      seen: { kind: "level", of: "least", series: { metric: "bus_connected" }, by: ["pod"], is: ["==", 0] },
       after: "1m",
       causedBy: [],
       commands: ["./starling doctor", "docker compose logs nats"],
@@ -198,14 +198,18 @@ export const fleetConditions: ConditionGroup = {
         "StarlingStreamsUnusable",
         "StarlingStoreFilling",
         "StarlingStreamFilling",
+        "StarlingDiskFilling",
         "StarlingTopologyDiffers",
         "StarlingPodDown",
         "StarlingEventLoopLate",
         "StarlingPublishFailing",
         "PaymentChainUnreachable",
         "PaymentFacilitatorUnavailable",
+        "PaymentSignerFailing",
         "GatewayProviderFailing",
         "PipelineCommandsFailing",
+        "SpeechSilent",
+        "SpeechEngineSilent",
         "SpeechStreamsFailing",
         "SpeechSequencersBusy",
         "SpeechRefusals",
@@ -216,7 +220,7 @@ export const fleetConditions: ConditionGroup = {
         means: "More than two answers in a hundred are 5xx, which is our fault or the broker's.",
         lookAt:
           "`./starling doctor`: whether broker or streams are at fault. Which route and code (`http_requests_total`), then the log lines with that request id.",
-        act: "503 with an unreachable broker or a full stream: repair that. Otherwise roll back."
+        act: "What causes it is named beside it: mend that first. 503 with an unreachable broker, chain or provider, or a full stream, is no fault of the release. Where nothing else is named and it began with a release, roll back."
       }
     },
     {
@@ -344,20 +348,106 @@ export const fleetConditions: ConditionGroup = {
       }
     },
     {
+      name: "StarlingDiskFilling",
+      severity: "critical",
+      title: "The disk of the broker's store is nearly full.",
+      hurts: "Nobody yet; when it is full, nothing is accepted any more.",
+      after: "1m",
+      causedBy: [],
+      commands: ["./starling endpoints list", "./starling topology"],
+      seen: {
+        kind: "level",
+        of: "most",
+        series: { metric: "check_failing", where: { check: "disk" } },
+        by: ["pod"],
+        is: ["==", 1]
+      },
+      runbook: {
+        means: "`up` has less than a gibibyte free, or less than a twentieth of the disk, where its broker stores.",
+        lookAt:
+          "`./starling topology`: what may lie there. `broker_store_free_bytes`, and what else is on the disk of `STARLING_HOME`.",
+        act: "Make room: remove what does not belong there, or move `STARLING_HOME` to a larger disk. Never delete files of the store."
+      }
+    },
+    {
+      name: "StarlingClockSkewed",
+      severity: "warning",
+      title: "The clock of {pod} differs from the broker's by more than three seconds.",
+      hurts: "Signatures, payments and leases end too early or too late there.",
+      after: "2m",
+      causedBy: [],
+      commands: ["./starling doctor"],
+      seen: {
+        kind: "level",
+        of: "most",
+        series: { metric: "check_failing", where: { check: "clock" } },
+        by: ["pod"],
+        is: ["==", 1]
+      },
+      runbook: {
+        means: "A process and the broker do not agree on the time.",
+        lookAt:
+          "`./starling doctor`: whether other processes differ too; when all do, it is the broker's clock. `clock_skew_seconds`.",
+        act: "Repair the time service (chrony, systemd-timesyncd) of the node that is wrong."
+      }
+    },
+    {
+      name: "StarlingCertificateEnding",
+      severity: "warning",
+      title: "The certificate {subject} ends soon.",
+      hurts: "Nobody yet; when it ends, what uses it cannot connect.",
+      after: "5m",
+      causedBy: [],
+      commands: ["./starling doctor"],
+      seen: {
+        kind: "level",
+        of: "most",
+        series: { metric: "check_failing", where: { check: "certificate", subject: { not: "" } } },
+        by: ["subject"],
+        is: ["==", 1]
+      },
+      runbook: {
+        means: "A configured certificate ends within 14 days, or within a quarter of its life where that is less.",
+        lookAt: "`./starling doctor`: the file. `certificate_ends_in_seconds`.",
+        act: "Renew it as [Encryption](operations.md#encryption) says; the file is read again at the next start."
+      }
+    },
+    {
+      name: "StarlingTokensEnding",
+      severity: "info",
+      title: "Tokens of the APIs end within seven days.",
+      hurts: "Nobody yet; when they end, their services get 401.",
+      after: "5m",
+      causedBy: [],
+      commands: ["./starling token list"],
+      seen: {
+        kind: "level",
+        of: "most",
+        series: { metric: "check_failing", where: { check: "tokens" } },
+        by: [],
+        is: ["==", 1]
+      },
+      runbook: {
+        means: "A token that was made for two weeks or more ends within seven days.",
+        lookAt: "`./starling token list`: which, and whose.",
+        act: "Make a new one (`./starling token make`), give it to its service, and revoke the old one."
+      }
+    },
+    {
       name: "StarlingStreamFilling",
       severity: "warning",
-      title: "The stream {stream_name} is {value:percent} full.",
+      title: "The stream {subject} has used more than four fifths of its room.",
       hurts: "Nobody yet; at its limit the stream refuses messages, and what writes to it answers 503.",
       seen: {
-        kind: "fill",
-        series: { metric: "nats_stream_total_bytes", where: { account_name: ["FLEET", "$G"] } },
-        of: { metric: "nats_stream_limit_bytes" },
-        by: ["stream_name"],
-        above: 0.8
+        kind: "level",
+        of: "most",
+        series: { metric: "check_failing", where: { check: "room", subject: { not: "" } } },
+        by: ["subject"],
+        is: ["==", 1]
       },
-      after: "10m",
+      after: "5m",
       causedBy: [],
-      commands: ["./starling doctor", "./starling topology"],
+      commands: ["./starling topology"],
       runbook: {
         means:
           "A stream is near its limit. At the limit SETTLEMENTS and RECEIPTS refuse messages, and no paid call is sold; other streams drop their oldest messages.",

@@ -124,8 +124,8 @@ type Of<Kind extends Sight["kind"]> = Extract<Sight, { readonly kind: Kind }>
 
 const riseIn = ({ series, less, by, within, above }: Of<"rise">, window: Window) => {
   const taken = less === undefined ? [] : grouped(rising(window, less), by, ({ rise }) => rise)
-  // What is too much in a longer range is too much in this one by its part of the range.
-  const limit = above * Math.min(1, window.seconds / secondsOf(within))
+  // What is too much in a longer range is too much in this one by its part of the range; one alone is not, where some may be.
+  const limit = above === 0 ? 0 : Math.max(1, above * Math.min(1, window.seconds / secondsOf(within)))
   return grouped(rising(window, series), by, ({ rise }) => rise)
     .map(({ labels, values }) => ({
       labels,

@@ -32,44 +32,24 @@ export const gatewayConditions: ConditionGroup = {
     {
       name: "GatewayProviderFailing",
       severity: "warning",
-      title: "{value:percent} of the calls to {provider} fail.",
+      title: "{provider} does not answer calls: {reason}.",
       hurts: "Models that {provider} alone serves answer 502 or 503; the others go by their next provider.",
-      seen: {
-        kind: "share",
-        part: { metric: "gateway_upstream_calls_total", where: { outcome: ["failed", "broken off"] } },
-        whole: [{ metric: "gateway_upstream_calls_total" }],
-        by: ["provider"],
-        above: 0.2
-      },
-      after: "10m",
-      causedBy: [],
-      commands: ["./starling models list"],
-      runbook: {
-        means: "A provider fails one call in five. Models with a second provider are served by that one.",
-        lookAt: "`gateway_upstream_calls_total` by outcome, the provider's status page.",
-        act: "Put another provider first, or wait."
-      }
-    },
-    {
-      name: "GatewayBreakerOpen",
-      severity: "warning",
-      title: "{model} of {provider} keeps failing: its circuit is open.",
-      hurts: "Without another provider {model} is not served.",
       seen: {
         kind: "level",
         of: "most",
-        series: { metric: "gateway_breaker_open" },
-        by: ["provider", "model"],
+        series: { metric: "gateway_provider_failing" },
+        by: ["provider", "reason"],
         is: ["==", 1]
       },
-      after: "15m",
-      causedBy: ["GatewayProviderFailing"],
+      after: "2m",
+      causedBy: [],
       commands: ["./starling models list"],
       runbook: {
         means:
-          "A provider's model is skipped after repeated failures. Without another provider the model is not served.",
-        lookAt: "As for GatewayProviderFailing. `./starling models`: how much of the day the model was there.",
-        act: "Name a second provider for the model."
+          "The newest call to a provider failed by its fault, or the check of every ten seconds did; models with a second provider are served by that one.",
+        lookAt:
+          "`./starling models list`: which models are away. The gateway's log for the provider, with its answer; the provider's status page.",
+        act: "401: give the gateway a valid key (`KeyEnvVar`). 402: pay the provider's bill. 403: permissions of the key, or the region. 404: the model's name or `BaseUrl`. 429: its limit is reached; put another provider first. unreachable: DNS and network policy. not allowed: the settings of egress. 5xx, garbled, cut off, timeout: its status page, or another provider first. Only the last ones mend by waiting."
       }
     }
   ]

@@ -164,24 +164,41 @@ export const paymentConditions: ConditionGroup = {
       }
     },
     {
+      name: "PaymentFeesLow",
+      severity: "warning",
+      title: "A settler's key of {subject} can pay the fees of fewer than 100 transfers.",
+      hurts: "Nobody yet; without fees nothing is collected on {subject}.",
+      after: "5m",
+      causedBy: ["PaymentChainUnreachable"],
+      commands: ["./starling books list"],
+      seen: {
+        kind: "level",
+        of: "most",
+        series: { metric: "check_failing", where: { check: "fees", subject: { not: "" } } },
+        by: ["subject"],
+        is: ["==", 1]
+      },
+      runbook: {
+        means: "A key of a settler holds too little of the network's own coin.",
+        lookAt: "`./starling books list`: what each key holds. `payment_settler_transactions_left`.",
+        act: "Send coin to the key's address. Until then its payments wait, and those that expire are lost."
+      }
+    },
+    {
       name: "PaymentChainUnreachable",
       severity: "critical",
-      title: "{value:percent} of the calls to the nodes of {network} get no answer.",
+      title: "No node of {network} answers.",
       hurts: "No payment on {network} is taken: its paid calls answer 503, and settlements wait.",
-      seen: {
-        kind: "share",
-        part: { metric: "x402_rpc_calls_total", where: { outcome: "unavailable" } },
-        whole: [{ metric: "x402_rpc_calls_total" }],
-        by: ["network"],
-        above: 0.2
-      },
-      after: "5m",
+      seen: { kind: "level", of: "most", series: { metric: "x402_chain_unreachable" }, by: ["network"], is: ["==", 1] },
+      after: "1m",
       causedBy: [],
-      commands: ["./starling models list"],
+      commands: ["./starling doctor", "./starling books list"],
       runbook: {
-        means: "One call in five to the network's nodes gets no answer. Verifying answers 503, settling waits.",
-        lookAt: "The nodes in `x402_rpc_calls_total`, and their operator's status page.",
-        act: "Add `RpcUrls`."
+        means:
+          "No node of the network answers, by the newest call or the check of every ten seconds. Verifying answers 503, settling waits.",
+        lookAt:
+          "`./starling books list`: when the network was last compared. The verifiers' log, `/readyz` (`chain`), `x402_rpc_calls_total`; the nodes' operator's status page.",
+        act: "Bring a node back, or add one to `RpcUrls`."
       }
     },
     {
@@ -217,44 +234,20 @@ export const paymentConditions: ConditionGroup = {
       }
     },
     {
-      name: "PaymentVerificationUnavailable",
-      severity: "critical",
-      title: "{value} payments a second on {network} cannot be verified; callers get 503.",
-      hurts: "Calls paid on {network} answer 503; nothing is charged.",
-      seen: {
-        kind: "pace",
-        series: { metric: "payment_verifications_total", where: { outcome: "unavailable" } },
-        by: ["network"],
-        above: 0.1
-      },
-      after: "5m",
-      causedBy: [
-        "StarlingBusDisconnected",
-        "StarlingStreamsUnusable",
-        "PaymentChainUnreachable",
-        "PaymentFacilitatorUnavailable"
-      ],
-      commands: ["./starling doctor"],
-      runbook: {
-        means: "Payments cannot be verified; callers get 503 and try again.",
-        lookAt: "The stage in `payment_verification_seconds`: `claim` is the broker, `simulate` the chain.",
-        act: "Repair that one."
-      }
-    },
-    {
       name: "PaymentFacilitatorUnavailable",
       severity: "critical",
-      title: "The facilitator leaves {value} questions a second to {operation} unanswered.",
-      hurts: "Payments that the facilitator serves are not verified or not settled; their calls answer 503.",
+      title: "The facilitator of {network} does not answer.",
+      hurts: "No payment on {network} is taken or settled by it: its calls answer 503.",
       seen: {
-        kind: "pace",
-        series: { metric: "x402_facilitator_calls_total", where: { outcome: "unavailable" } },
-        by: ["operation"],
-        above: 0.1
+        kind: "level",
+        of: "most",
+        series: { metric: "x402_facilitator_unreachable" },
+        by: ["network"],
+        is: ["==", 1]
       },
-      after: "5m",
+      after: "1m",
       causedBy: [],
-      commands: ["./starling claims list --state SETTLING"],
+      commands: ["./starling doctor", "./starling claims list --state SETTLING"],
       runbook: {
         means: "The remote facilitator does not answer. Settlements that it was asked for are looked up on the chain.",
         lookAt: "Its operator's status page, the network policy, the certificate.",
@@ -307,36 +300,20 @@ export const paymentConditions: ConditionGroup = {
       }
     },
     {
-      name: "PaymentReplaysMany",
-      severity: "info",
-      title: "{value} used payments a second are sent again; each is refused.",
-      hurts: "Nobody; each is refused.",
-      seen: { kind: "pace", series: { metric: "x402_claims_total", where: { outcome: "replay" } }, by: [], above: 10 },
-      after: "10m",
-      causedBy: [],
-      commands: ["./starling receipts sums --by payer"],
-      runbook: {
-        means: "Used payments are sent again. Each is refused; nothing is lost.",
-        lookAt:
-          "Whether one client sends them: a broken retry, or an attack. `./starling receipts sums --by payer` shows who pays most.",
-        act: "Stop it at the edge if it costs too much."
-      }
-    },
-    {
       name: "PaymentSignerFailing",
       severity: "critical",
-      title: "Keys of {network} ({signer}) could not sign {value} times.",
-      hurts: "Payments on {network} are not collected by this key and may expire.",
+      title: "The remote signer {subject} does not answer, or does not have the key.",
+      hurts: "Payments are not collected by its keys and may expire.",
       seen: {
-        kind: "rise",
-        series: { metric: "payment_signatures_total", where: { outcome: "failed" } },
-        by: ["network", "signer"],
-        within: "5m",
-        above: 0
+        kind: "level",
+        of: "most",
+        series: { metric: "check_failing", where: { check: "signer", subject: { not: "" } } },
+        by: ["subject"],
+        is: ["==", 1]
       },
-      after: "5m",
+      after: "1m",
       causedBy: [],
-      commands: ["./starling claims list --state SETTLING"],
+      commands: ["./starling doctor", "./starling claims list --state SETTLING"],
       runbook: {
         means:
           "A settler's key could not sign: its remote signer is away, has lost the key, or answers with what is no signature of it. Payments wait for it, and nothing is sent.",

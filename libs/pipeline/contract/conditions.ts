@@ -93,22 +93,6 @@ export const pipelineConditions: ConditionGroup = {
       }
     },
     {
-      name: "PipelineConflictsMany",
-      severity: "info",
-      title: "Replicas conflict over {entity}, {value} times a second.",
-      hurts: "Calls that change {entity} take longer.",
-      seen: { kind: "pace", series: { metric: "actor_conflicts_total" }, by: ["entity"], above: 50 },
-      after: "10m",
-      causedBy: [],
-      commands: ["./starling top"],
-      runbook: {
-        means: "Several replicas decide for one entity at once, and all but one try again.",
-        lookAt:
-          "`./starling events list --entity workItem:<id>`: what happens to one item. The entity and its callers.",
-        act: "Batch the callers. Conflicts cost processor time and are otherwise harmless."
-      }
-    },
-    {
       name: "PipelineSweepFailing",
       severity: "warning",
       title: "The sweep {sweep} failed {value} times.",

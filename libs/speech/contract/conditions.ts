@@ -19,6 +19,8 @@ export const speechConditions: ConditionGroup = {
       },
       after: "5m",
       causedBy: [
+        "SpeechSilent",
+        "SpeechEngineSilent",
         "StarlingBusDisconnected",
         "StarlingStreamsUnusable",
         "StarlingPodDown",
@@ -31,6 +33,49 @@ export const speechConditions: ConditionGroup = {
         lookAt:
           "`./starling say \"Hello there.\" -o hello.mp3`: how one breaks off. `./starling doctor`: which process is not ready. `speech_takeovers_total`, the sequencers' and synthesizers' logs, the encoders' failures.",
         act: "Another alert names the failing part. After a release, roll back."
+      }
+    },
+    {
+      name: "SpeechSilent",
+      severity: "critical",
+      title: "No word comes back over SPEECH.",
+      hurts: "Nobody hears new texts.",
+      after: "1m",
+      causedBy: ["StarlingBusDisconnected", "StarlingStreamsUnusable", "StarlingPodDown", "SpeechEngineSilent"],
+      commands: ["./starling doctor", './starling say "Hello there." -o hello.mp3'],
+      seen: {
+        kind: "level",
+        of: "most",
+        series: { metric: "check_failing", where: { check: "speech", subject: "" } },
+        by: [],
+        is: ["==", 1]
+      },
+      runbook: {
+        means:
+          "A sequencer asks for a word every ten seconds, and gets no sound: no synthesizer takes it, or the stream SPEECH is gone. Texts that are stored already still sound.",
+        lookAt: "`./starling doctor`: whether a synthesizer answers. `/readyz` of the sequencers, `speech`.",
+        act: "Start a synthesizer. Where SPEECH is gone, `up` and the operator make it again; until then see [a lost stream](operations.md#a-lost-stream)."
+      }
+    },
+    {
+      name: "SpeechEngineSilent",
+      severity: "critical",
+      title: "The engine {subject} does not speak.",
+      hurts: "Voices of {subject} are refused or fail; other engines' voices sound.",
+      after: "1m",
+      causedBy: ["StarlingPodDown"],
+      commands: ["./starling say 'Hello there.' -o hello.mp3"],
+      seen: {
+        kind: "level",
+        of: "most",
+        series: { metric: "check_failing", where: { check: "speech", subject: { not: "" } } },
+        by: ["subject"],
+        is: ["==", 1]
+      },
+      runbook: {
+        means: "A synthesizer has an engine speak a word every ten seconds, and it gave no sound.",
+        lookAt: "`/readyz` of the synthesizers, `speech <engine>`: the engine's own words. Their log.",
+        act: "Repair what the engine names: a file that is missing, a licence, memory. Restart the synthesizer where it hangs."
       }
     },
     {

@@ -220,9 +220,9 @@ export const webhookConditions: ConditionGroup = {
     {
       name: "WebhookDispatchSlow",
       severity: "warning",
-      title: "One event in a hundred takes more than {value:duration} to leave.",
+      title: "One delivery in a hundred waits {value:duration} for its {attempt} attempt, and not for its receiver.",
       hurts: "Webhooks leave late.",
-      seen: { kind: "p99", histogram: "webhook_publish_to_first_byte_seconds", by: [], within: "5m", above: 1 },
+      seen: { kind: "p99", histogram: "webhook_dispatch_seconds", by: ["attempt"], within: "5m", above: 2 },
       after: "10m",
       causedBy: [
         "StarlingBusDisconnected",
@@ -234,31 +234,11 @@ export const webhookConditions: ConditionGroup = {
       ],
       commands: ["./starling top"],
       runbook: {
-        means: "Events take more than a second from storage to the first byte.",
+        means:
+          "The dispatcher's own part of the way takes more than two seconds: from storage to the first attempt, or from when a retry was due. What an endpoint itself holds back does not count.",
         lookAt:
-          "`./starling top`: latencies and backlogs. The relay `fan-out`, the backlog, StarlingEventLoopLate. One full endpoint shows here too: its events wait for a slot. Who floods: `sum by (publisher) (rate(webhook_events_received_total[5m]))` names the user of the broker.",
-        act: "Add pods, or raise the `Concurrency` of a full endpoint. Of a flood: have its publisher stopped; until then the fleet's own events overtake it, and its own wait."
-      }
-    },
-    {
-      name: "WebhookRetriesLate",
-      severity: "warning",
-      title: "One retry in a hundred leaves more than {value:duration} after it was due.",
-      hurts: "Receivers that failed once get their webhook later than promised.",
-      seen: { kind: "p99", histogram: "webhook_retry_lateness_seconds", by: [], within: "5m", above: 5 },
-      after: "10m",
-      causedBy: [
-        "StarlingBusDisconnected",
-        "StarlingStreamsUnusable",
-        "StarlingEventLoopLate",
-        "WebhookBacklogGrowing",
-        "StarlingPodDown"
-      ],
-      commands: ["./starling endpoints list"],
-      runbook: {
-        means: "Retries leave more than five seconds late. The broker's schedules fire late, or no slots are free.",
-        lookAt: "`./starling endpoints list`: whose backlog is due. The broker's processor, `webhook_retries_waiting`.",
-        act: "A backlog of many thousands due at one moment clears automatically. Otherwise give the broker more processor."
+          "`./starling top`: latencies and backlogs. The relay `fan-out`, StarlingEventLoopLate, the broker's processor. Who floods: `sum by (publisher) (rate(webhook_events_received_total[5m]))` names the user of the broker.",
+        act: "Add pods, or give the broker more processor. Of a flood: have its publisher stopped; until then the fleet's own events overtake it, and its own wait."
       }
     }
   ]

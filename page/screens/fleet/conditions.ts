@@ -7,7 +7,7 @@ type Frame = Answer<"GET", "/fleet">
 
 /** Headings of docs/runbooks.md. */
 export const runbooks = {
-  providerFails: "GatewayBreakerOpen",
+  providerFails: "GatewayProviderFailing",
   abandoned: "WebhookDeliveriesAbandoned",
   rejected: "StarlingMessagesRejected",
   streamFull: "StarlingStreamFilling"

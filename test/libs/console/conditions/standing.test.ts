@@ -52,7 +52,7 @@ describe("conditions that stand", () => {
       all.map(({ condition, causedBy }) => [condition.name, causedBy]),
       [
         ["StarlingBusDisconnected", null],
-        ["StarlingStreamsUnusable", "StarlingBusDisconnected pod=10.0.0.1:9400 role=sweeper"]
+        ["StarlingStreamsUnusable", "StarlingBusDisconnected pod=10.0.0.1:9400"]
       ]
     )
   })
