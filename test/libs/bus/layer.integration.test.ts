@@ -157,7 +157,10 @@ describe("a connected role", () => {
       yield* build(busOf("webhook-dispatcher"))
       yield* checkIs("streams webhook-dispatcher", /^ok$/u)
       yield* Effect.promise(() => manager.streams.delete(leases.name))
-      yield* checkIs("streams webhook-dispatcher", /^cannot write KV_leases: .*no stream takes this subject/u)
+      yield* checkIs(
+        "streams webhook-dispatcher",
+        /^cannot write KV_leases: .*no stream takes this subject; `up`, .* makes it again/u
+      )
       assert.strictEqual((yield* checks)["bus webhook-dispatcher"], "ok")
       const registry = yield* MetricsRegistry
       const unusable = Effect.map(
