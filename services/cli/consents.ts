@@ -7,7 +7,7 @@ import { Effect, Layer, Option, Stream } from "effect"
 import * as NodeSink from "@effect/platform-node/NodeSink"
 import { type ConsentRecord, Consents, VoiceFiles } from "#speech-api/consents"
 import { busOf } from "./connection.ts"
-import { CommandRefused, faultOfFile, fileOf, note, print } from "./console.ts"
+import { CommandRefused, faultOfFile, fileOf, noneListed, print } from "./console.ts"
 
 interface Shared {
   readonly workspace: string | undefined
@@ -31,9 +31,7 @@ const list = Effect.fnUntraced(function* (workspace: string | undefined, isJson:
     () => 0,
     (sum) => sum + 1
   )
-  const place = workspace === undefined ? "" : ` in the workspace ${workspace}`
-  // On standard error, so that a program that reads the output is not disturbed.
-  if (count === 0) yield* note(`starling: there is no consent${place}`)
+  if (count === 0 && !isJson) yield* noneListed
 })
 
 const save = Effect.fnUntraced(function* (id: string, workspace: string | undefined, out: string) {

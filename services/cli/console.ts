@@ -41,6 +41,9 @@ export const print = (line: string) => Effect.sync(() => writeOut(`${line}\n`))
 /** On standard error, so that a program that reads the output is not disturbed. */
 export const note = (line: string) => Effect.sync(() => writeError(`${line}\n`))
 
+/** What every list says that has nothing to show. */
+export const noneListed = note("there are none")
+
 /** Rows below their headings, each column as wide as its widest cell. Pure. */
 export const table = (
   head: ReadonlyArray<string>,

@@ -22,7 +22,7 @@ import {
   writeAudit
 } from "#http"
 import { brokerUserOf, busOf, fleetWorkspaceOf } from "./connection.ts"
-import { CommandRefused, note, print, table } from "./console.ts"
+import { CommandRefused, noneListed, note, print, table } from "./console.ts"
 
 interface TokenOrder {
   readonly label: string | undefined
@@ -109,6 +109,7 @@ const list = Effect.fnUntraced(function* (isJson: boolean) {
     ? byAge(records).map((record) => JSON.stringify(tokenJson(record, uses.get(record.id))))
     : tokenTable(records, uses, yield* Clock.currentTimeMillis)
   yield* Effect.forEach(lines, print, { discard: true })
+  if (records.length === 0 && !isJson) yield* noneListed
 })
 
 const revoke = Effect.fnUntraced(function* (id: string, write: Writer, isJson: boolean) {

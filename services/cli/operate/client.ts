@@ -14,7 +14,7 @@ import { consoleClient } from "#console/api"
 import { readSettings } from "#fleet"
 import { Environment } from "#runtime"
 import { printableLine } from "#base/printable"
-import { CommandRefused, misused, noFleet, note, print, table } from "../console.ts"
+import { CommandRefused, misused, noFleet, noneListed, note, print, table } from "../console.ts"
 import { brokenOff, isAbsent, oneLine, readReady } from "../home-fleet.ts"
 
 const Ready = Schema.Struct({ console: Schema.optionalKey(Schema.String), token: Schema.String })
@@ -138,6 +138,7 @@ export const printList = ({ items, nextCursor }: Listed, { json, columns, whole 
     const rows = items.map((item) => Object.values(columns).map((field) => cell(item[field], whole.includes(field))))
     const lines = json ? items.map((item) => JSON.stringify(item)) : table(Object.keys(columns), rows)
     yield* Effect.forEach(lines, print, { discard: true })
+    if (items.length === 0 && nextCursor === null && !json) yield* noneListed
     if (nextCursor !== null) yield* note(`there is more: --cursor ${nextCursor}`)
   })
 

@@ -46,6 +46,23 @@ export const fieldsOf = (name: EndpointName) => {
   return { params: propertiesOf(endpoint?.params), query: propertiesOf(endpoint?.query), body: propertiesOf(body) }
 }
 
+/** A list's headings in a sentence, each with what the API says of its field. */
+export const columnsText = (name: EndpointName, columns: Readonly<Record<string, string>>): string => {
+  const [answer] = endpoints.get(name)?.success ?? []
+  const items = propertiesOf(answer)["items"] as { readonly items?: JsonSchema } | undefined
+  const { definitions } = answer === undefined ? { definitions: {} } : Schema.toJsonSchemaDocument(answer)
+  const { properties = {} } = merged(items?.items ?? {}, definitions) as { readonly properties?: Properties }
+  const explained = Object.entries(columns).map(([title, field]) => {
+    const about = descriptionIn(properties[field] ?? {})
+    return `${title.trim()}${about === undefined ? "" : ` (${sentence(about)})`}`
+  })
+  return `Columns: ${explained.join("; ")}.`
+}
+
+/** What is said of a field here, and not of its type. */
+const descriptionIn = ({ description, allOf = [] }: JsonSchema): unknown =>
+  description ?? (allOf as ReadonlyArray<JsonSchema>).map((part) => part["description"]).find(Boolean)
+
 export type JsonSchema = Readonly<Record<string, unknown>>
 type Properties = Readonly<Record<string, JsonSchema>>
 

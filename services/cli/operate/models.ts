@@ -1,6 +1,7 @@
 /** `models`: what is sold at which price, and how often it answered. */
 import type { ModelView } from "#console/api"
 import { decimalAmount } from "#payments"
+import { Command } from "effect/cli"
 import { operation } from "./operation.ts"
 
 type Priced = Pick<
@@ -26,18 +27,16 @@ export const percentText = (share: number | null): string => {
   return `${hundredths / 100} %`
 }
 
-const noteBelow = (models: ReadonlyArray<ModelView>) => {
-  if (models.length === 0) return "this fleet sells no models"
-  return models.every(({ lastMonth }) => lastMonth.calls === 0)
+const noteBelow = (models: ReadonlyArray<ModelView>) =>
+  models.length > 0 && models.every(({ lastMonth }) => lastMonth.calls === 0)
     ? "no call has been counted yet; ./starling pay makes one, and it is counted within a minute"
     : undefined
-}
 
-export const models = operation("models", "listModels", {
+const listed = {
   about:
     "Models by name, with price, context and uptime: the share of the calls of the last 24 hours and thirty days that were answered, of those that a provider failed, broke off, or was left alone for. Calls that callers got wrong or left are not counted. With --json each has its history, and its providers.",
-  examples: ["starling models"],
-  shown: (model) => ({
+  examples: ["starling models list"],
+  shown: (model: ModelView) => ({
     ...model,
     price: priceText(model),
     day: percentText(model.lastDay.uptime),
@@ -56,4 +55,9 @@ export const models = operation("models", "listModels", {
   },
   whole: ["model"],
   note: noteBelow
-})
+}
+
+/** Alone, it is its list. */
+export const models = operation("models", "listModels", listed).pipe(
+  Command.withSubcommands([operation("list", "listModels", listed)])
+)

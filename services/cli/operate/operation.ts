@@ -7,7 +7,15 @@ import { Command, type Flag } from "effect/cli"
 import { misused, note, setting } from "../console.ts"
 import { json, url } from "../flags.ts"
 import { type Client, type Fields, onConsole, printAct, printList, printObject } from "./client.ts"
-import { type AnswerOf, argumentsOf, type EndpointName, fieldsOf, flagsOf, type ParamsOf } from "./endpoint-flags.ts"
+import {
+  type AnswerOf,
+  argumentsOf,
+  columnsText,
+  type EndpointName,
+  fieldsOf,
+  flagsOf,
+  type ParamsOf
+} from "./endpoint-flags.ts"
 
 /** An entry of a page, otherwise the entire answer. */
 type Shown<Answer> = Answer extends { readonly items: ReadonlyArray<infer Item> } ? Item : Answer
@@ -40,7 +48,8 @@ export const operation = <const Name extends EndpointName>(
 ) => {
   const { params, query, body } = fieldsOf(name)
   const flags: Command.Command.Config = { ...argumentsOf(params), ...flagsOf(name), ...row.flags, json }
-  return consoleCommand(command, { ...row, flags }, (client, given) =>
+  const about = row.columns === undefined ? row.about : `${row.about} ${columnsText(name, row.columns)}`
+  return consoleCommand(command, { ...row, about, flags }, (client, given) =>
     Effect.gen(function* () {
       const path = only(given, params)
       const request = { params: path, query: only(given, query), payload: only(given, body) }

@@ -1,14 +1,14 @@
 /** `lexicons`: the workspace's pronunciations: listed, stored from files, shown and deleted. */
 import { Effect } from "effect"
 import { lexiconLimits } from "#speech"
-import { note, print, table, textWithin } from "../console.ts"
+import { noneListed, note, print, table, textWithin } from "../console.ts"
 import { findFleet } from "./client.ts"
 
 export const listLexicons = Effect.fnUntraced(function* ({ json }: { readonly json: boolean }) {
   const { api, call } = yield* findFleet
-  const { lexicons, lexicons_max: most } = yield* call(api.listLexicons())
+  const { lexicons } = yield* call(api.listLexicons())
   if (json) return yield* Effect.forEach(lexicons, (one) => print(JSON.stringify(one)), { discard: true })
-  if (lexicons.length === 0) return yield* note(`there is no lexicon; the workspace may have ${most}`)
+  if (lexicons.length === 0) return yield* noneListed
   const rows = lexicons.map(({ name, format, language, words, default: isDefault, updated_at: at }) => [
     name,
     format,

@@ -68,7 +68,7 @@ const onFleet: ReadonlyArray<string> = [
   "lexicons show names",
   "lexicons delete names",
   "speech",
-  "models",
+  "models list",
   "pay hello --model demo/echo",
   "payer",
   "token make",

@@ -20,13 +20,15 @@ export const AttemptId = Schema.String.check(Schema.isPattern(/^\d{1,15}\.\d{1,3
 export const DeliveryLine = Schema.Struct({
   place: AttemptId.pipe(describe("Its place in the delivery log, for `near`.")),
   deliveryId: Uuid.pipe(describe("As the receiver saw it in `X-Service-Delivery`.")),
-  endpoint: Schema.String,
+  endpoint: Schema.String.pipe(describe("To whom.")),
   event: Schema.String,
   eventSequence: Count.pipe(describe("The event's place in EVENTS.")),
-  attempt: Ordinal,
-  startedAt: Timestamp,
-  durationMs: Count,
-  outcome: Outcome,
+  attempt: Ordinal.pipe(describe("Which one of the delivery, from 1.")),
+  startedAt: Timestamp.pipe(describe("When the request was sent.")),
+  durationMs: Count.pipe(describe("How long the receiver took, in milliseconds.")),
+  outcome: Outcome.pipe(
+    describe("`delivered`; `failed`; `refused`: its address may not be called; `gone`: the receiver said 410.")
+  ),
   status: Schema.NullOr(Schema.Int).pipe(describe("The receiver's status; null when there was no answer.")),
   error: Schema.NullOr(Schema.String).pipe(describe("Why there was no answer.")),
   nextAttemptAt: Schema.NullOr(Timestamp).pipe(describe("Null when no other follows."))

@@ -6,6 +6,7 @@ import { Timestamp } from "#base"
 import { describe as described } from "../../../../libs/base/primitives.ts"
 import {
   argumentsOf,
+  columnsText,
   fieldsOf,
   flagOf,
   flagsOf,
@@ -83,6 +84,16 @@ describe("the flag of a field", () => {
     ["CLAIMED or SERVING.", "CLAIMED or SERVING"]
   ])("says %j as %j", (description, words) => {
     assert.strictEqual(sentence(description), words)
+  })
+})
+
+describe("the help of a list", () => {
+  it("explains each heading in the words of the API", () => {
+    const columns = { attempt: "attempt", delivery: "deliveryId", event: "event", price: "no field" }
+    assert.strictEqual(
+      columnsText("listDeliveries", columns),
+      "Columns: attempt (which one of the delivery, from 1); delivery (as the receiver saw it in X-Service-Delivery); event; price."
+    )
   })
 })
 
