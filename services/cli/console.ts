@@ -112,7 +112,7 @@ export const textIn = Effect.fnUntraced(function* (file: string) {
   const path = file === "-" ? undefined : yield* fileOf(file)
   return yield* Effect.tryPromise({
     try: async () => withoutByteOrderMark(await (path === undefined ? standardInput() : readFile(path, "utf8"))),
-    catch: (cause) => new CommandRefused({ reason: `${file} cannot be read: ${faultOfFile(cause)}` })
+    catch: (cause) => misused(`${file} cannot be read: ${faultOfFile(cause)}`)
   })
 })
 
@@ -138,12 +138,12 @@ export const readJsonObject = Effect.fnUntraced(function* (file: string) {
   const text = yield* textIn(file)
   const parsed: unknown = yield* Effect.try({
     try: () => JSON.parse(text) as unknown,
-    catch: (cause) => new CommandRefused({ reason: `${file} is not JSON: ${String(cause)}` })
+    catch: (cause) => misused(`${file} is not JSON: ${String(cause)}`)
   })
   const repeated = repeatedKeys(text).map(({ path, message }) => `  ${path}: ${message}`)
   if (repeated.length > 0) {
-    return yield* new CommandRefused({ reason: `${file} contradicts itself:\n${repeated.join("\n")}` })
+    return yield* misused(`${file} contradicts itself:\n${repeated.join("\n")}`)
   }
   if (typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)) return { ...parsed }
-  return yield* new CommandRefused({ reason: `${file} does not hold a JSON object` })
+  return yield* misused(`${file} does not hold a JSON object`)
 })

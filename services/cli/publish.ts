@@ -9,7 +9,7 @@ import { decodeEnvelope, eventSchemaVersion, exampleEnvelope, subjects } from "#
 import { decodeReport, exampleReport, isReportKind, reportKinds } from "#pipeline/contract"
 import { busOf } from "./connection.ts"
 import { noSuchEvent } from "./event-names.ts"
-import { CommandRefused, print, readJsonObject } from "./console.ts"
+import { CommandRefused, misused, print, readJsonObject } from "./console.ts"
 import { didYouMean } from "./faults.ts"
 
 interface PublishOrder {
@@ -52,7 +52,7 @@ const heads = (event: string) => ({ eventSchemaVersion, event, occurredAt: new D
 
 const given = Effect.fnUntraced(function* (event: string, file: string | undefined, example: boolean) {
   if (file === undefined && !example) {
-    return yield* new CommandRefused({ reason: "what to publish? name a --file, or use --example" })
+    return yield* misused("what to publish? name a --file, or use --example")
   }
   const made = example ? exampleEnvelope(event) : {}
   if (made === undefined) return yield* new CommandRefused({ reason: noSuchEvent(event) })
@@ -94,7 +94,7 @@ export const publishReport = Effect.fnUntraced(function* (order: ReportOrder) {
   if (kind === undefined || !isReportKind(kind)) {
     const known = Object.keys(reportKinds).map((name) => `  ${name}`)
     const slip = kind === undefined ? "" : `there is no report ${kind}${didYouMean(kind, Object.keys(reportKinds))}\n`
-    return yield* new CommandRefused({ reason: `${slip}publish report takes one kind, of:\n${known.join("\n")}` })
+    return yield* misused(`${slip}publish report takes one kind, of:\n${known.join("\n")}`)
   }
   const given = yield* fieldsOf(kind, order)
   if ("kind" in given && given["kind"] !== kind) {
@@ -129,7 +129,7 @@ const head = (kind: string): Fields => ({ kind, reportId: crypto.randomUUID(), a
 
 const fieldsOf = Effect.fnUntraced(function* (kind: string, { file, example }: ReportOrder) {
   if (file === undefined && !example) {
-    return yield* new CommandRefused({ reason: "what to publish? name a --file, or use --example" })
+    return yield* misused("what to publish? name a --file, or use --example")
   }
   // The example's head is constant: sent twice, the report would count as a repetition.
   const { reportId: _id, atMs: _at, ...made } = (example ? exampleReport(kind) : undefined) ?? ({} as Fields)

@@ -22,7 +22,7 @@ import {
   writeAudit
 } from "#http"
 import { brokerUserOf, busOf, fleetWorkspaceOf } from "./connection.ts"
-import { CommandRefused, noneListed, note, print, table } from "./console.ts"
+import { CommandRefused, misused, noneListed, note, print, table } from "./console.ts"
 
 interface TokenOrder {
   readonly label: string | undefined
@@ -71,7 +71,7 @@ export const revokeToken = Effect.fnUntraced(function* ({
 /** Records an action on a token in AUDIT. */
 const writerOf = Effect.fnUntraced(function* ({ nats, reason }: Reasoned & Pick<Shared, "nats">) {
   if (reason.trim() === "" || reason.length > reasonCharactersMax) {
-    return yield* new CommandRefused({ reason: `--reason is 1 to ${reasonCharactersMax} characters, and not blank` })
+    return yield* misused(`--reason is 1 to ${reasonCharactersMax} characters, and not blank`)
   }
   const role = yield* brokerUserOf(nats)
   return (action: "token-make" | "token-revoke", target: string, { workspace }: Pick<TokenRecord, "workspace">) =>
@@ -143,16 +143,16 @@ const removeBroken = Effect.fnUntraced(function* ({ key, revision, write, isJson
 const requestOf = Effect.fnUntraced(function* ({ expires, scope, workspace, ...values }: TokenOrder) {
   const lifetime = readLifetime(expires)
   if (lifetime === "refused") {
-    const reason = `--expires ${expires}? it is a lifetime such as 12h, 30d or 26w, at most 3650d, or never`
-    return yield* new CommandRefused({ reason })
+    return yield* misused(`--expires ${expires}? it is a lifetime such as 12h, 30d or 26w, at most 3650d, or never`)
   }
   const fleetWorkspace = yield* fleetWorkspaceOf
   const order = { ...values, workspace: workspace ?? fleetWorkspace, fleetWorkspace, scopes: scope }
   const request = tokenRequest({ ...order, lifetimeMs: lifetime.lifetimeMs })
-  return yield* Effect.mapError(
-    Effect.fromResult(request),
-    (fault) => new CommandRefused({ reason: refusalOf(fault, order) })
-  )
+  return yield* Effect.mapError(Effect.fromResult(request), (fault) => {
+    const reason = refusalOf(fault, order)
+    const isMisuse = fault._tag === "UnknownScopes" || fault._tag === "UnfitLabel"
+    return isMisuse ? misused(reason) : new CommandRefused({ reason })
+  })
 })
 
 const refusalOf = (

@@ -100,15 +100,10 @@ describe("a fleet that `./starling up` has started", () => {
   it("has a command check its arguments, and report each fault in one line", async () => {
     assert.include((await command(home(), "publish", "work_item.merged", "--example")).error, "no fleet has run")
     const cases: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
-      [["publish", "work_item.merged"], "name a --file"],
-      [["publish", "work_item.merged", "--file", "nowhere.json"], "cannot be read"],
       [["publish", "work_item.suggestion", "--file", "dev/examples/merged.json"], "nothing was sent"],
       [["endpoints", "pause", "nobody"], "there is no such endpoint"],
       [["token", "revoke", "nothing"], "no token nothing"],
-      [["token", "make", "--scope", "nosuch"], "--scope nosuch? it is one of: audio:speech, audio:stream,"],
       [["token", "make", "--role", "viewer", "--scope", "audio:*"], "more than a viewer may"],
-      [["token", "make", "--expires", "soon"], "--expires soon? it is a lifetime such as"],
-      [["token", "make", "--label", "\u001B[2J"], "--label is 1 to 100 characters"],
       [["tail", "work_itm.merged"], "did you mean work_item.merged?"],
       [["abandoned", "resend", "--endpoint", "nosuch"], "endpoint: there is no such endpoint"],
       [["publish", "work_item.mergd", "--example"], "did you mean work_item.merged?"]
@@ -120,6 +115,11 @@ describe("a fleet that `./starling up` has started", () => {
     }
     const misused: ReadonlyArray<readonly [ReadonlyArray<string>, string]> = [
       [["publish"], "publish needs <event>"],
+      [["publish", "work_item.merged"], "name a --file"],
+      [["publish", "work_item.merged", "--file", "nowhere.json"], "cannot be read"],
+      [["token", "make", "--scope", "nosuch"], "--scope nosuch? it is one of: audio:speech, audio:stream,"],
+      [["token", "make", "--expires", "soon"], "--expires soon? it is a lifetime such as"],
+      [["token", "make", "--label", "\u001B[2J"], "--label is 1 to 100 characters"],
       [["publish", "work_item.merged", "--example", "--what"], "Unknown option '--what'"],
       [["token", "make", "--role", "king"], "--role king? it is viewer, member, admin or owner"],
       [["abandoned", "resend"], "name a number, an --endpoint"],

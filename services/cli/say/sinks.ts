@@ -10,7 +10,7 @@ import { basename, delimiter, dirname, join } from "node:path"
 import { Clock, Deferred, Effect, Scope } from "effect"
 import { wavHeader } from "#speech/audio"
 import { Environment } from "#runtime"
-import { CommandRefused, faultOfFile } from "../console.ts"
+import { CommandRefused, misused, faultOfFile } from "../console.ts"
 import { playedRateHz } from "./order.ts"
 
 /** A sink for audio: a file or a sound card. */
@@ -41,7 +41,7 @@ export const openFile = Effect.fnUntraced(function* (named: string, wavRateHz: n
   const path = yield* Effect.promise(() => realpath(named).catch(() => named))
   const found = yield* Effect.promise(() => stat(path).catch(() => undefined))
   if (found !== undefined && !found.isFile()) {
-    return yield* new CommandRefused({ reason: `${named} is not a file, -o takes one` })
+    return yield* misused(`${named} is not a file, -o takes one`)
   }
   const part = join(dirname(path), `.${basename(path)}.${process.pid}.part`)
   const handle = yield* Effect.acquireRelease(

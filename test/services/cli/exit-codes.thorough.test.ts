@@ -81,6 +81,26 @@ const onFleet: ReadonlyArray<string> = [
   "doctor"
 ]
 
+/** Command lines that are wrong in what they say; no fleet is asked to find that. */
+const misused: ReadonlyArray<readonly [words: ReadonlyArray<string>, says: string]> = [
+  [["publish", "work_item.merged"], "what to publish? name a --file, or use --example"],
+  [["publish", "work_item.merged", "--file", "nowhere.json"], "nowhere.json cannot be read"],
+  [["publish", "work_item.merged", "--file", "README.md"], "README.md is not JSON"],
+  [["publish", "report"], "publish report takes one kind"],
+  [["publish", "report", "iteration-endd"], "did you mean iteration-ended?"],
+  [["publish", "report", "iteration-ended"], "what to publish?"],
+  [["tail", "--last", "0"], "it is a whole number from 1"],
+  [["token", "make", "--scope", "nonsense"], "--scope nonsense? it is one of"],
+  [["token", "make", "--label", ""], "--label is 1 to"],
+  [["token", "revoke", "1", "--reason", " "], "--reason is 1 to"],
+  [["lexicons", "store", "names", "nowhere.pls"], "nowhere.pls cannot be read"],
+  [["deliveries", "list", "--since", "yesterday"], "--since yesterday?"],
+  [["find"], "find needs <id>"],
+  [["events", "list", "--url", "nonsense"], "--url nonsense?"],
+  [["top", "--url", "ftp://x"], "--url ftp://x?"],
+  [["token", "make", "--expires", "soon"], "--expires soon?"]
+]
+
 /** Commands that start a fleet or a part of one, or work without one. */
 const alone = [
   "up",
@@ -124,6 +144,16 @@ describe("every command's exit code", () => {
       assert.deepStrictEqual([wrong.code, wrong.out], [2, ""])
       assert.include(wrong.error, "starling: ")
     })
+  )
+
+  it.live.each(misused.map(([words, says]) => ({ words, says, line: words.join(" ") })))(
+    "of $line is 2, with the reason",
+    ({ words, says }) =>
+      Effect.gen(function* () {
+        const ran = yield* runHere(words, variables)
+        assert.deepStrictEqual([ran.code, ran.out], [2, ""], ran.error)
+        assert.include(ran.error, says)
+      })
   )
 
   it.live.each(onFleet.map((line) => ({ line })))("of $line is 69 where no fleet runs", ({ line }) =>

@@ -164,7 +164,7 @@ describe("the command `token` on the broker itself", () => {
       const run = yield* runAs("operator")
       for (const reason of ["", "  ", "x".repeat(501)]) {
         const refused = yield* run("token", "make", "--reason", reason)
-        assert.strictEqual(refused.code, 1)
+        assert.strictEqual(refused.code, 2)
         assert.include(refused.error, "--reason is 1 to 500 characters")
       }
       assert.lengthOf(yield* acts, 0)
