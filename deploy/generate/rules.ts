@@ -1,5 +1,5 @@
 /** A rule of Prometheus, and the group and object that hold rules. */
-import type { Condition, Severity } from "#base"
+import type { Condition, Severity } from "#base/condition"
 import { type KubernetesObject, partOfStarling } from "./objects.ts"
 import { seenByPrometheus } from "./sight-promql.ts"
 

@@ -1,5 +1,5 @@
 /** How Prometheus sees a condition: its expression, from the same declaration that the console reads. Pure. */
-import type { Level, Series, Sight } from "#base"
+import type { Level, Series, Sight } from "#base/condition"
 import { risen } from "./risen.ts"
 
 // A call in ten minutes is enough to be judged, and an hour-old one is not judged any more.

@@ -1,6 +1,5 @@
 /** What all products share: small shapes, subjects, the envelope, and how a route and a setting are declared. Data only. */
 export { type AuditAction, auditActions, AuditEntry, AuditRecord, onTheBroker, reasonCharactersMax } from "./audit.ts"
-export type { Comparison, Condition, ConditionGroup, Level, Runbook, Series, Severity, Sight } from "./condition.ts"
 export {
   decodeEnvelope,
   entityOf,

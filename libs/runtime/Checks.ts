@@ -34,7 +34,6 @@ export type Worked = () => void
 const pauseMsUsual = 10_000
 // Twice as long as a call to the broker waits.
 const withinMs = 10_000
-const notYet = "not checked yet"
 
 /** Runs until the scope ends, at first at once. */
 export const check = Effect.fnUntraced(function* <R>(
@@ -45,14 +44,15 @@ export const check = Effect.fnUntraced(function* <R>(
   const clock = yield* Clock.Clock
   const gauge = (yield* Metrics).gauge(checkFailing)
   const labels = { check: name, subject }
-  let fault: string | undefined = isNeeded ? notYet : undefined
+  // A process that has come this far is taken as well until the first run has ended, seconds later.
+  let fault: string | undefined
   let workedAtMs = Number.NEGATIVE_INFINITY
 
   const note = Effect.fnUntraced(function* (found: string | undefined) {
     gauge.set(labels, found === undefined ? 0 : 1)
     const before = fault
     fault = found
-    if (found === before || (found === undefined && before === notYet)) return
+    if (found === before) return
     const line = found === undefined ? Effect.logInfo("a check is well again") : Effect.logWarning("a check fails")
     yield* Effect.annotateLogs(line, found === undefined ? labels : { ...labels, reason: found })
   })

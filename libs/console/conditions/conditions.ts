@@ -1,5 +1,5 @@
 /** The conditions of all products, in the order of their runbooks. */
-import type { Condition, ConditionGroup } from "#base"
+import type { Condition, ConditionGroup } from "#base/condition"
 import { gatewayConditions } from "#gateway/conditions"
 import { paymentConditions } from "#payments/conditions"
 import { pipelineConditions } from "#pipeline/conditions"

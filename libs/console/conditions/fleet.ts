@@ -1,5 +1,5 @@
 /** What can be wrong with any role: whether it is up, reaches the broker, and takes and answers what it gets. */
-import type { ConditionGroup } from "#base"
+import type { ConditionGroup } from "#base/condition"
 
 export const fleetConditions: ConditionGroup = {
   name: "starling-fleet",

@@ -1,5 +1,5 @@
 /** The runbooks as a page: what each condition means, and what to do about it. Pure. */
-import type { Condition } from "#base"
+import type { Condition } from "#base/condition"
 import { conditionGroups } from "./conditions.ts"
 
 export const runbooksPage = (): string =>

@@ -1,5 +1,5 @@
 /** What is seen of a condition in the metrics of all processes: the labels of each thing it holds for. Pure. */
-import type { Comparison, Level, Series, Sight } from "#base"
+import type { Comparison, Level, Series, Sight } from "#base/condition"
 import { quantileOf, type SeriesSample, type Window } from "#console/readings"
 
 export interface Observed {

@@ -2,7 +2,7 @@
  * The conditions that stand: what is seen long enough to be more than a restart, since when, and what explains it
  * away. Pure.
  */
-import type { Condition, Severity } from "#base"
+import type { Condition, Severity } from "#base/condition"
 import { conditions } from "./conditions.ts"
 import { type Observed, type Sighting, sightingsOf } from "./sightings.ts"
 

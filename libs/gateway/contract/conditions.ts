@@ -1,5 +1,5 @@
 /** What can be wrong with models and their providers. */
-import type { ConditionGroup } from "#base"
+import type { ConditionGroup } from "#base/condition"
 
 export const gatewayConditions: ConditionGroup = {
   name: "starling-gateway",

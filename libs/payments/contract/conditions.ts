@@ -1,5 +1,5 @@
 /** What can be wrong with payments: chains, settlers, books. */
-import type { ConditionGroup } from "#base"
+import type { ConditionGroup } from "#base/condition"
 
 export const paymentConditions: ConditionGroup = {
   name: "starling-payments",

@@ -1,5 +1,5 @@
 /** What can be wrong with decisions and the readers of their log. */
-import type { ConditionGroup } from "#base"
+import type { ConditionGroup } from "#base/condition"
 
 export const pipelineConditions: ConditionGroup = {
   name: "starling-pipeline",

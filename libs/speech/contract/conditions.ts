@@ -1,5 +1,5 @@
 /** What can be wrong with speech. */
-import type { ConditionGroup } from "#base"
+import type { ConditionGroup } from "#base/condition"
 
 export const speechConditions: ConditionGroup = {
   name: "starling-speech",

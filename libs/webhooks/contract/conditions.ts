@@ -1,5 +1,5 @@
 /** What can be wrong with the delivery of webhooks. */
-import type { ConditionGroup, Level } from "#base"
+import type { ConditionGroup, Level } from "#base/condition"
 
 /** An endpoint whose deliveries wait on purpose. */
 const leftAlone: Level["unless"] = [

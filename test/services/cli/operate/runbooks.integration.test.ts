@@ -64,7 +64,7 @@ describe("the doctor", () => {
         const well = yield* processSaying({ start: "ok" })
         const healthy = yield* doctorOf(well.url)
         assert.deepStrictEqual([healthy.code, healthy.error], [0, ""])
-        assert.match(healthy.out, /^✓ processes\n[^]*nothing is wrong\n$/u)
+        assert.match(healthy.out, /^✓ conditions\n✓ processes\n[^]*nothing is wrong\n$/u)
       })
     )
   )

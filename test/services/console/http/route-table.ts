@@ -71,6 +71,7 @@ export const routeTable: ReadonlyArray<RouteRow> = [
   row("POST /books/{finding}/accept", "console:operate", 404, because),
   row("GET /models", "console:read", 200),
   row("GET /speech", "console:read", 200),
+  row("GET /conditions", "console:read", 200),
   row("GET /fleet", "console:read", 200),
   row("GET /fleet/live", "console:read", 200),
   row("GET /streams", "console:read", 200),
