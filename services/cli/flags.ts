@@ -75,8 +75,20 @@ export const nats = text("nats", "URL", "the broker; else NATS_URL or BUS_URL, e
 export const word = (name: string, description: string) =>
   Argument.String(name).pipe(Argument.withDescription(description))
 
+const isForCompletions = process.argv.some((word) => word.startsWith("--completions"))
+// Loaded for the shell's script alone: the catalogue costs every other command its start.
+const eventNames = isForCompletions ? (await import("#base")).eventCatalogue.map((event) => event.name) : []
+
+/** An event's name. Shells complete those of the catalogue; others are taken too. */
+export const eventName = (name: string, description: string): Argument.Argument<string> =>
+  isForCompletions
+    ? Argument.Literals(name, eventNames).pipe(Argument.withDescription(description))
+    : word(name, description)
+
 export const optional = (argument: Argument.Argument<string>) =>
   argument.pipe(Argument.optional, Argument.map(Option.getOrUndefined))
+
+export const eventPatterns = (name: string, description: string) => Argument.variadic(eventName(name, description))
 
 export const words = (name: string, description: string) => Argument.variadic(word(name, description))
 

@@ -1,7 +1,20 @@
 /** `publish`, `tail` and `listen`: publishing events, and following them live. */
 import * as Option from "effect/Option"
 import { Argument, Command, Flag } from "effect/cli"
-import { file, json, nats, orUndefined, running, texts, toggle, url, wholeNumber, word, words } from "../flags.ts"
+import {
+  eventName,
+  eventPatterns,
+  file,
+  json,
+  nats,
+  orUndefined,
+  running,
+  texts,
+  toggle,
+  url,
+  wholeNumber,
+  word
+} from "../flags.ts"
 
 const flags = {
   file: file("file", "what to send, as a JSON object in a file, or - for standard input"),
@@ -35,7 +48,7 @@ const report = Command.make(
 
 export const publish = Command.make(
   "publish",
-  { event: word("event", "its name, such as work_item.merged"), ...flags },
+  { event: eventName("event", "its name, such as work_item.merged"), ...flags },
   (given) =>
     running(
       () => import("../publish.ts"),
@@ -56,7 +69,7 @@ export const publish = Command.make(
 export const tail = Command.make(
   "tail",
   {
-    patterns: words("pattern", "names of events, such as work_item.merged or queue.*; without one, all"),
+    patterns: eventPatterns("pattern", "names of events, such as work_item.merged or queue.*; without one, all"),
     attempts: toggle("attempts", "show what was sent and answered, instead of events"),
     last: wholeNumber("last", { min: 1, max: 10_000, description: "show the last N there are, and end" }).pipe(
       orUndefined

@@ -3,13 +3,13 @@ import { Effect, Result } from "effect"
 import { findEvent } from "#base"
 import { CommandRefused, misused, print } from "../console.ts"
 import { noSuchEvent } from "../event-names.ts"
-import { json, reason, texts, word } from "../flags.ts"
+import { eventName, json, reason, texts } from "../flags.ts"
 import { type Client, printAct } from "./client.ts"
 import { consoleCommand, family, operation } from "./operation.ts"
 import { fieldsFrom } from "./set-fields.ts"
 
 const example = {
-  event: word("event", "its name in the catalogue, such as work_item.merged"),
+  event: eventName("event", "its name in the catalogue, such as work_item.merged"),
   set: texts("set", "PATH=VALUE", "a field to be other than the example's, such as workItem.title=x; again for more")
 }
 

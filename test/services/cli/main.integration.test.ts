@@ -89,7 +89,20 @@ describe("completions in bash", () => {
     ["starling pay --chain s", ["solana"]],
     ["starling token make --lab", ["--label"]],
     ["starling role swee", ["sweeper"]],
-    ["starling load so", ["soak"]]
+    ["starling load so", ["soak"]],
+    ["starling trigger queue.p", ["queue.paused"]],
+    [
+      "starling tail work_item.au",
+      [
+        "work_item.auditing",
+        "work_item.audit_iteration",
+        "work_item.audit_passed",
+        "work_item.audit_failed",
+        "work_item.auto_retry"
+      ]
+    ],
+    ["starling publish project.budget_r", ["project.budget_recovered"]],
+    ["starling events example release.rel", []]
   ])("%j lead to %j", (line, words) => {
     assert.deepStrictEqual(offered(line), words)
   })
