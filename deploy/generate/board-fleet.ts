@@ -15,6 +15,7 @@ export const fleetBoard: Board = {
         "bus_reconnects_total",
         "bus_redelivered_total",
         "bus_rejected_total",
+        "bus_relay_behind_since_seconds",
         "bus_relay_position",
         "bus_relay_waiting_since_seconds",
         "bus_topology_differences",
@@ -171,9 +172,9 @@ export const fleetBoard: Board = {
         panel(
           "Relays behind",
           "s",
-          "time() - max by (relay) (bus_relay_waiting_since_seconds > 0)",
+          "time() - max by (relay) (bus_relay_behind_since_seconds > 0 or bus_relay_waiting_since_seconds > 0)",
           "{{relay}}",
-          "How long a relay has been at the same message; nothing where none waits."
+          "How long the oldest message waits for a relay; nothing where none waits."
         ),
         panel(
           "Reconnects",

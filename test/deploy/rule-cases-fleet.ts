@@ -163,5 +163,19 @@ export const fleetCases: ReadonlyArray<RuleCase> = [
     { 'check_failing{check="tokens",subject=""}': "1x60" },
     {},
     { 'check_failing{check="tokens",subject=""}': "0x60" }
+  ),
+  ruleCase(
+    "StarlingRelayBehind",
+    "40m",
+    { 'bus_relay_behind_since_seconds{relay="fan-out"}': "60x60" },
+    { relay: "fan-out" },
+    { 'bus_relay_behind_since_seconds{relay="fan-out"}': "0x60" }
+  ),
+  ruleCase(
+    "StarlingLoopStopping",
+    "20m",
+    { 'check_failing{check="loop",subject="announce"}': "1x60" },
+    { subject: "announce" },
+    { 'check_failing{check="loop",subject="announce"}': "0x60" }
   )
 ]

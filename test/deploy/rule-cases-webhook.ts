@@ -31,7 +31,7 @@ export const webhookCases: ReadonlyArray<RuleCase> = [
     "30m",
     { 'webhook_circuit_state{endpoint="a"}': "2x60" },
     { endpoint: "a" },
-    { 'webhook_circuit_state{endpoint="a"}': "1x60" }
+    { 'webhook_circuit_state{endpoint="a"}': "0x60" }
   ),
   ruleCase(
     "WebhookEndpointPaused",

@@ -40,6 +40,7 @@ export const shownValues: Readonly<Record<string, string>> = {
   StarlingMessagesRejected: "1",
   StarlingPublishFailing: "10%",
   StarlingRateLimitsBlind: "33.33m",
+  StarlingRelayBehind: "39m 0s",
   StarlingRelayStuck: "39m 0s",
   StarlingServerErrors: "5%",
   StarlingStoreFilling: "90%",

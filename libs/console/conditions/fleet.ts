@@ -164,6 +164,33 @@ export const fleetConditions: ConditionGroup = {
       }
     },
     {
+      name: "StarlingLoopStopping",
+      severity: "warning",
+      title: "The loop {subject} keeps stopping.",
+      hurts: "What {subject} does is late or not done.",
+      after: "1m",
+      causedBy: [
+        "StarlingBusDisconnected",
+        "StarlingStreamsUnusable",
+        "StarlingTopologyDiffers",
+        "PaymentChainUnreachable"
+      ],
+      commands: ["./starling doctor"],
+      seen: {
+        kind: "level",
+        of: "most",
+        series: { metric: "check_failing", where: { check: "loop" } },
+        by: ["subject"],
+        is: ["==", 1]
+      },
+      runbook: {
+        means: "A loop of a role stopped four times in a row, and has not run for ten to twenty seconds since.",
+        lookAt:
+          "`./starling doctor`: whether broker or chain are the cause. The line `a loop stopped, it is begun again` in the role's log, with its error.",
+        act: "Mend what the error names. Without a cause outside it is our bug: roll back if it came with a release."
+      }
+    },
+    {
       name: "StarlingRelayStuck",
       severity: "critical",
       title: "The relay {relay} has been at the same message for {value:duration}.",
@@ -178,6 +205,22 @@ export const fleetConditions: ConditionGroup = {
         lookAt:
           "`./starling events list --limit 1`: when the last event was published. `./starling top --once`: which backlog grows. The role's log for the relay's name; whether any replica is ready; the active replica (`bus_relay_active`); `bus_relay_conflicts_total`, which rises when one replica takes the work from another.",
         act: "Restart the role's pods one by one. If it stops at the same record again, that record cannot be translated: keep its sequence for the developers."
+      }
+    },
+    {
+      name: "StarlingRelayBehind",
+      severity: "warning",
+      title: "The relay {relay} is {value:duration} behind its source.",
+      hurts: "Every webhook is late by that.",
+      after: "2m",
+      causedBy: ["StarlingBusDisconnected", "StarlingStreamsUnusable", "StarlingEventLoopLate", "StarlingRelayStuck"],
+      commands: ["./starling top --once", "./starling events list --limit 1"],
+      seen: { kind: "age", series: { metric: "bus_relay_behind_since_seconds" }, by: ["relay"], above: 30 },
+      runbook: {
+        means: "The relay works, and more comes than it passes on, or it catches up after a stop.",
+        lookAt:
+          "`./starling top --once`: whether the backlog falls. Who floods: `sum by (publisher) (rate(webhook_events_received_total[5m]))`.",
+        act: "Wait while it falls. Have a flooding publisher stopped; give the active replica more processor."
       }
     },
     {

@@ -91,7 +91,7 @@ export const webhookConditions: ConditionGroup = {
       severity: "info",
       title: "{endpoint} accepts no delivery: its breaker is open.",
       hurts: "This endpoint gets no webhooks until it answers; they wait, and no other endpoint is affected.",
-      seen: { kind: "level", of: "most", series: { metric: "webhook_circuit_state" }, by: ["endpoint"], is: ["==", 2] },
+      seen: { kind: "level", of: "most", series: { metric: "webhook_circuit_state" }, by: ["endpoint"], is: [">", 0] },
       after: "15m",
       causedBy: [],
       commands: [
