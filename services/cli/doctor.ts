@@ -69,11 +69,10 @@ const readAgainAfter = "3 seconds"
 const withoutConsole = Effect.fnUntraced(function* (order: Pick<Examined, "url" | "metrics">) {
   if (order.url !== undefined && order.metrics.length === 0) return yield* Effect.fail("nothing else to ask")
   const [scanOf, lookAt] = [framesOf(), looks()]
-  const first = lookAt(yield* scanOf(yield* findTargets(order.metrics)))
+  lookAt(yield* scanOf(yield* findTargets(order.metrics)))
   yield* Effect.sleep(readAgainAfter)
   const last = lookAt(yield* scanOf(yield* findTargets(order.metrics)))
-  const standing = last.seen.filter(({ id }) => first.seen.some((before) => before.id === id))
-  const findings = ofConditions(conditionsView({ ...last, standing }))
+  const findings = ofConditions(conditionsView({ ...last, standing: last.again }))
   return findings.length === 0 ? yield* Effect.fail("nothing is seen") : [consoleSilent, ...findings]
 })
 

@@ -10,8 +10,8 @@ const wholeMs = 20_000
 export interface Looked {
   readonly atMs: number
   readonly standing: ReadonlyArray<Standing>
-  /** Also what was not seen for long enough to be more than a restart. */
-  readonly seen: ReadonlyArray<Standing>
+  /** What the look before saw too: for those who look for a few seconds alone. */
+  readonly again: ReadonlyArray<Standing>
   /** False in the first seconds, which know no rates. */
   readonly isWhole: boolean
 }
@@ -25,10 +25,11 @@ export const looks = (sinceOf?: (id: string) => number | undefined) => {
     readings = [...readings.filter((one) => one.atMs < atMs && atMs - one.atMs <= spanMs), reading]
     const window = windowOf(readings.length > 1 ? readings[0] : undefined, reading)
     const processes = targets.map((target) => ({ ...target, answers: reading.targets.get(target.url) !== undefined }))
-    seen = look(seen, { window, nowMs: atMs, processes }, sinceOf)
+    const before = seen
+    seen = look(before, { window, nowMs: atMs, processes }, sinceOf)
     return {
       atMs,
-      seen: [...seen.values()],
+      again: [...seen.values()].filter(({ id }) => before.has(id)),
       standing: [...seen.values()].filter((one) => isStanding(one, atMs)),
       isWhole: atMs - (readings[0]?.atMs ?? atMs) >= wholeMs
     }

@@ -45,7 +45,8 @@ const watch = (urls: ReadonlyArray<string>) => {
     // While a home's fleet is briefly gone, its last addresses are read.
     last = yield* last.length === 0 ? findTargets(urls) : Effect.orElseSucceed(findTargets(urls), () => last)
     const scan = yield* frameAt(last)
-    return { ...scan.frame, conditions: conditionsView(lookAt(scan)).items }
+    const looked = lookAt(scan)
+    return { ...scan.frame, conditions: conditionsView({ ...looked, standing: looked.again }).items }
   })
 }
 
