@@ -67,6 +67,7 @@ const otherwise: Readonly<Record<string, readonly [status: number, why: string]>
 const ids: Readonly<Record<string, string>> = {
   "/projects": "gates",
   "/agents": "coder",
+  "/find": "demo",
   "/suggestions": "3c1f2f6e-5d0a-4c1b-9a55-0c8f6b9f2a01",
   "/v1/images/jobs": `img_${"0".repeat(32)}`
 }

@@ -97,7 +97,7 @@ describe("a fault", () => {
     const { port } = receiver.address() as AddressInfo
     try {
       await starling(home, "endpoints", "add", "shop", `http://127.0.0.1:${port}/`)
-      for (let sent = 0; sent < 10; sent += 1)
+      for (let sent = 0; sent < 20; sent += 1)
         await starling(home, "publish", "work_item.merged", "--file", "dev/examples/merged.json")
       await faultIsSeen("info WebhookCircuitOpen")
       answers.status = 200

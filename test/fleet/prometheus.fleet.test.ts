@@ -35,6 +35,7 @@ const isOurs = (metric: string) =>
 const toldLater = [
   "x402_facilitator_calls_total",
   "x402_facilitator_unconfirmed_total",
+  "x402_facilitator_unreachable",
   "speech_voice_creates_total",
   "sweeper_findings_total",
   "payment_channel_orders_total",

@@ -83,6 +83,8 @@ interface Operation {
   /** Any one of them suffices. */
   readonly scopes: ReadonlyArray<string>
   readonly query: Readonly<Record<string, JsonObject>>
+  /** Parts of the query without which it is refused. */
+  readonly queryRequired: ReadonlyArray<string>
   readonly body: Body | undefined
   readonly answers: ReadonlyArray<Answer>
   readonly refusals: ReadonlyArray<string>
@@ -120,6 +122,9 @@ const operationsOf = (document: JsonObject): ReadonlyArray<Operation> =>
             .filter((parameter) => parameter["in"] === "query")
             .map(({ name, schema, description }) => [String(name), { ...(schema as JsonObject), description }])
         ),
+        queryRequired: parameters
+          .filter((parameter) => parameter["in"] === "query" && parameter["required"] === true)
+          .map(({ name }) => String(name)),
         body: bodyOf(operation),
         answers: Object.entries(responses).flatMap(([status, response]) =>
           status.startsWith("2") ? contentsOf(status, response) : []
@@ -225,9 +230,13 @@ const whatOf = ({ schema, mediaTypes }: Answer) => {
   return description === undefined ? mediaTypes.map((type) => `\`${type}\``).join(", ") : String(description)
 }
 
-const curlOf = ({ method, path, scopes, body, answers }: Operation, address: string) =>
+/** What the caller fills in: `?id=$ID`. */
+const filledIn = (names: ReadonlyArray<string>) =>
+  names.map((name, index) => `${index === 0 ? "?" : "&"}${name}=$${name.toUpperCase()}`).join("")
+
+const curlOf = ({ method, path, scopes, queryRequired, body, answers }: Operation, address: string) =>
   [
-    `curl ${answers.every(({ mediaTypes }) => mediaTypes.includes(events)) ? "-N " : ""}"${address}${path.replaceAll(/:(\w+)/gu, (_, name: string) => `$${name.toUpperCase()}`)}"`,
+    `curl ${answers.every(({ mediaTypes }) => mediaTypes.includes(events)) ? "-N " : ""}"${address}${path.replaceAll(/:(\w+)/gu, (_, name: string) => `$${name.toUpperCase()}`)}${filledIn(queryRequired)}"`,
     ...(method === "GET" ? [] : [`-X ${method}`]),
     ...(scopes.length === 0 ? [] : ['-H "Authorization: Bearer $TOKEN"']),
     ...(body === undefined ? [] : bodyArguments(body)),
