@@ -66,10 +66,10 @@ export const paymentCases: ReadonlyArray<RuleCase> = [
   ),
   ruleCase(
     "PaymentChainNodeOut",
-    "30m",
-    { 'x402_rpc_nodes_open{network="n"}': "1x60" },
+    "40m",
+    rising('x402_rpc_calls_total{network="n",method="m",outcome="unavailable"}', 1),
     { network: "n" },
-    { 'x402_rpc_nodes_open{network="n"}': "0x60" }
+    rising('x402_rpc_calls_total{network="n",method="m",outcome="answered"}', 60)
   ),
   ruleCase(
     "PaymentTokenMismatch",

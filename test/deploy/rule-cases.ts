@@ -11,7 +11,7 @@ export const shownValues: Readonly<Record<string, string>> = {
   GatewayModelSoldAtLoss: "6",
   PaymentBooksDiffer: "1",
   PaymentBooksUnread: "1h 29m 59s",
-  PaymentChainNodeOut: "1",
+  PaymentChainNodeOut: "15",
   PaymentChannelsDiffer: "2",
   PaymentChannelsUnwatched: "29m 59s",
   PaymentFacilitatorUnconfirmed: "5",

@@ -7,7 +7,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { bucketConfig, objectStoreConfig, streamConfig, topology } from "#bus"
 import { connectionTo } from "../../dev/fixtures/bus-address.ts"
 import { type Home, newHome, type RunningFleet, startFleet, starling } from "../../dev/fixtures/starling.ts"
-import { until } from "../../dev/fixtures/eventually.ts"
+import { startWithinMs, until } from "../../dev/fixtures/eventually.ts"
 import { soonMs, type ThreeJobs, threeJobs } from "../support/three-jobs.ts"
 
 let home: Home
@@ -20,7 +20,8 @@ beforeAll(async () => {
   home = newHome({ SPEECH_API_FIRST_SOUND_SECONDS_MAX: "30" })
   fleet = await startFleet(home)
   work = threeJobs(fleet)
-  keeper = await connect(connectionTo(fleet.busAs("stream-keeper")))
+  // It outlives more restarts of the broker than a client waits for by itself.
+  keeper = await connect({ ...connectionTo(fleet.busAs("stream-keeper")), maxReconnectAttempts: -1 })
   manager = await jetstreamManager(keeper, { checkAPI: false, timeout: soonMs })
 })
 afterAll(async () => {
@@ -110,13 +111,17 @@ const lose = async ({ name, storage }: (typeof streams)[number]) => {
 
 describe("a fleet whose broker loses", () => {
   // This test's own connection comes back too.
-  beforeAll(() =>
-    until(() =>
-      manager.getAccountInfo().then(
-        () => true,
-        () => false
-      )
-    )
+  beforeAll(
+    () =>
+      until(
+        () =>
+          manager.getAccountInfo().then(
+            () => true,
+            () => false
+          ),
+        { withinMs: startWithinMs }
+      ),
+    startWithinMs
   )
 
   it.each(losses)("%s, has it again, and does all its jobs", async (_, lost) => {

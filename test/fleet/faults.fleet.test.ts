@@ -2,8 +2,6 @@
  * Each fault of a running fleet is seen by all views within half a minute, its own condition is on top and nothing else
  * is critical; half a minute after its mend nothing of it is shown.
  */
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { type Home, newHome, type RunningFleet, startFleet, starling } from "../../dev/fixtures/starling.ts"
 import { until } from "../../dev/fixtures/eventually.ts"
@@ -90,21 +88,11 @@ describe("a fault", () => {
     await nothingIsSeen()
   })
 
-  it("of a receiver that refuses is its endpoint's circuit, and hurts nobody else", async () => {
-    const answers = { status: 503 }
-    const receiver = createServer((_, response) => response.writeHead(answers.status).end())
-    await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve))
-    const { port } = receiver.address() as AddressInfo
-    try {
-      await starling(home, "endpoints", "add", "shop", `http://127.0.0.1:${port}/`)
-      for (let sent = 0; sent < 20; sent += 1)
-        await starling(home, "publish", "work_item.merged", "--file", "dev/examples/merged.json")
-      await faultIsSeen("info WebhookCircuitOpen")
-      answers.status = 200
-      await starling(home, "endpoints", "resume", "shop")
-      await nothingIsSeen()
-    } finally {
-      receiver.close()
-    }
+  it("of an endpoint that somebody paused is said, and alarms nobody", async () => {
+    const paused = await starling(home, "endpoints", "pause", "demo", "--reason", "its receiver moves")
+    assert.strictEqual(paused.code, 0, paused.error)
+    await faultIsSeen("info WebhookEndpointPaused")
+    await starling(home, "endpoints", "resume", "demo")
+    await nothingIsSeen()
   })
 })

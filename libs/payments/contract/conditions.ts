@@ -204,14 +204,21 @@ export const paymentConditions: ConditionGroup = {
     {
       name: "PaymentChainNodeOut",
       severity: "warning",
-      title: "{value} of the nodes of {network} do not answer: their circuits are open.",
+      title: "{value} calls to nodes of {network} got no answer.",
       hurts: "Nobody while another node of {network} serves.",
-      seen: { kind: "level", of: "most", series: { metric: "x402_rpc_nodes_open" }, by: ["network"], is: [">", 0] },
-      after: "15m",
+      seen: {
+        kind: "rise",
+        series: { metric: "x402_rpc_calls_total", where: { outcome: "unavailable" } },
+        by: ["network"],
+        within: "15m",
+        above: 3
+      },
+      after: "5m",
       causedBy: ["PaymentChainUnreachable"],
       commands: ["./starling books list"],
       runbook: {
-        means: "One node is skipped after repeated failures to answer; others serve.",
+        means:
+          "Calls to a node get no answer again and again; others serve. `x402_rpc_nodes_open` has the nodes that are left alone.",
         lookAt: "Its operator's status page.",
         act: "Replace it before the next one fails."
       }

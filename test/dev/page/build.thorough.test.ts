@@ -25,7 +25,7 @@ describe("the page as it is built", () => {
   it("has the runbooks of operators in a file that is loaded with the first of them", () => {
     const scripts = readdirSync(join(folder, "assets")).filter((name) => name.endsWith(".js"))
     const holders = scripts.filter((name) =>
-      readFileSync(join(folder, "assets", name), "utf8").includes("#### StarlingPodDown")
+      readFileSync(join(folder, "assets", name), "utf8").includes("### StarlingPodDown")
     )
     assert.lengthOf(holders, 1)
     assert.notInclude(index(), holders[0] ?? "")

@@ -59,14 +59,14 @@ describe("conditions that stand", () => {
 
   it("are not caused by a fault of another thing", () => {
     const text = [
-      'x402_rpc_nodes_open{network="eip155:1"} 1',
-      'x402_rpc_nodes_open{network="eip155:2"} 1',
+      'check_failing{check="fees",subject="eip155:1"} 1',
+      'check_failing{check="fees",subject="eip155:2"} 1',
       'payment_settler_keys_held{network="eip155:1"} 0'
     ].join("\n")
     const all = explained(standingAfter([text, text, text]))
     assert.isTrue(all.every(({ causedBy }) => causedBy === null))
     assert.deepStrictEqual(
-      all.map(({ condition, labels }) => `${condition.severity} ${labels["network"]}`),
+      all.map(({ condition, labels }) => `${condition.severity} ${labels["network"] ?? labels["subject"]}`),
       ["critical eip155:1", "warning eip155:1", "warning eip155:2"]
     )
   })
