@@ -51,7 +51,7 @@ const examineFleet = Effect.fnUntraced(function* ({ url, metrics, json }: Examin
         return diagnoseFleet(facts, yield* Clock.currentTimeMillis)
       })
     ),
-    Effect.catch((refused) => Effect.mapError(withoutConsole({ url, metrics }), () => refused))
+    Effect.catch((refused) => Effect.mapError(withoutConsole({ url, metrics }, refused), () => refused))
   )
   const wrong = findings.filter(({ state }) => state !== "advice").length
   if (json) yield* print(JSON.stringify({ ok: !isIll(findings), findings }))
@@ -66,23 +66,23 @@ const examineFleet = Effect.fnUntraced(function* ({ url, metrics, json }: Examin
 const readAgainAfter = "3 seconds"
 
 /** A console that answers nothing, as when the broker is away, does not hide what its processes show. */
-const withoutConsole = Effect.fnUntraced(function* (order: Pick<Examined, "url" | "metrics">) {
+const withoutConsole = Effect.fnUntraced(function* (order: Pick<Examined, "url" | "metrics">, refused: CommandRefused) {
   if (order.url !== undefined && order.metrics.length === 0) return yield* Effect.fail("nothing else to ask")
   const [scanOf, lookAt] = [framesOf(), looks()]
   lookAt(yield* scanOf(yield* findTargets(order.metrics)))
   yield* Effect.sleep(readAgainAfter)
   const last = lookAt(yield* scanOf(yield* findTargets(order.metrics)))
   const findings = ofConditions(conditionsView({ ...last, standing: last.again }))
-  return findings.length === 0 ? yield* Effect.fail("nothing is seen") : [consoleSilent, ...findings]
+  return findings.length === 0 ? yield* Effect.fail("nothing is seen") : [consoleUnread(refused), ...findings]
 })
 
-const consoleSilent: Finding = {
+const consoleUnread = ({ reason }: CommandRefused): Finding => ({
   check: "console",
   state: "advice",
-  what: "the console does not answer",
+  what: `the console was not read: ${reason}`,
   why: "what follows was read from the processes themselves; what the streams keep was not looked at",
   mend: "./starling top --once"
-}
+})
 
 /** Undefined for a remote console without named processes. */
 const processesOf = Effect.fnUntraced(function* ({ url, metrics }: Pick<Examined, "url" | "metrics">) {

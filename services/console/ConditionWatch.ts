@@ -25,7 +25,8 @@ export class ConditionWatch extends Context.Service<
       const round = Effect.gen(function* () {
         last = lookAt(yield* scan)
         yield* keep(last)
-      })
+        // A look that dies must not end the looking: what is shown would stay as it was.
+      }).pipe(Effect.catchDefect((defect) => Effect.logError("a look at the fleet died", defect)))
       yield* Effect.forkScoped(Effect.repeat(round, Schedule.spaced(every)))
 
       const now = Effect.sync(() => conditionsView(last))

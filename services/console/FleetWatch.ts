@@ -1,6 +1,6 @@
 /**
  * The fleet as its processes show it: this one and its children, and those that the configuration names. All viewers
- * share one reading a second, and nothing is read without a viewer.
+ * share one reading a second; without a viewer the search for conditions reads every five seconds.
  */
 import { lookup } from "node:dns/promises"
 import { isIP } from "node:net"
