@@ -35,7 +35,10 @@ export const report = (checks: ReadonlyArray<string>, findings: ReadonlyArray<Fi
     if (own.length === 0) return [`✓ ${check}`]
     return own.flatMap(({ state, what, why, mend }) => [
       `${state === "advice" ? "!" : "✗"} ${check}: ${what}`,
-      `    why   ${why}`,
-      ...mend.split("\n").map((line, index) => `    ${index === 0 ? "mend" : "    "}  ${line}`)
+      ...labelled("why ", why),
+      ...labelled("mend", mend)
     ])
   })
+
+const labelled = (label: string, lines: string) =>
+  lines.split("\n").map((line, index) => `    ${index === 0 ? label : "    "}  ${line}`)

@@ -102,6 +102,13 @@ export const fleetBoard: Board = {
           "What a role tried and could not do; /readyz has the reason."
         ),
         panel(
+          "Pods not ready",
+          "none",
+          "max by (pod) (process_unready) > 0",
+          "{{pod}}",
+          "/readyz answers 503; a pod that drains does not count."
+        ),
+        panel(
           "Streams not as declared",
           "none",
           "max by (role) (bus_topology_differences)",
@@ -161,6 +168,20 @@ export const fleetBoard: Board = {
           "sum by (origin) (increase(bus_rejected_total[1h]))",
           "{{origin}}",
           "In REJECTED, with the reason."
+        ),
+        panel(
+          "Rejected, undecided",
+          "short",
+          "max by (origin) (bus_rejected_messages)",
+          "{{origin}}",
+          "In REJECTED until they are resent or discarded."
+        ),
+        panel(
+          "Streams lost, or with copies behind",
+          "short",
+          "max by (stream) (bus_stream_lost or bus_stream_copies_behind) > 0",
+          "{{stream}}",
+          "1 for a lost stream, else the copies that are away or behind."
         ),
         panel(
           "Relays",

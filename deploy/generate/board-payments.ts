@@ -310,6 +310,13 @@ export const paymentsBoard: Board = {
           "1 while a provider fails, and how."
         ),
         panel(
+          "Models priced below their cost",
+          "none",
+          "max by (provider, model) (gateway_price_below_cost)",
+          "{{provider}} {{model}}",
+          "Long answers cost more than exact charges."
+        ),
+        panel(
           "Chain nodes with an open circuit",
           "none",
           "max by (network) (x402_rpc_nodes_open)",

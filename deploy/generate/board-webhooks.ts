@@ -78,9 +78,10 @@ export const webhooksBoard: Board = {
           ),
           column("backlog", "short", "max by (endpoint) (webhook_backlog)"),
           column("oldest due", "s", "max by (endpoint) (webhook_oldest_due_age_seconds)"),
-          column("given up", "short", rise('webhook_deliveries_total{outcome=~"abandoned|gone"}', "endpoint")),
+          column("abandoned", "short", "max by (endpoint) (webhook_abandoned_deliveries)"),
           column("breaker", "none", "max by (endpoint) (webhook_circuit_state)"),
-          column("paused", "none", "max by (endpoint) (webhook_endpoint_paused)")
+          column("paused", "none", "max by (endpoint) (webhook_endpoint_paused)"),
+          column("unusable", "none", "max by (endpoint) (webhook_endpoint_unusable)")
         ])
       ]
     },

@@ -16,27 +16,16 @@ import {
 } from "node:fs"
 import { basename, join, relative, resolve } from "node:path"
 import { brotliCompressSync, constants, gzipSync } from "node:zlib"
-import { build, type Metafile, type Plugin, stop } from "esbuild"
+import { build, type Metafile, stop } from "esbuild"
 
 const root = join(import.meta.dirname, "../..")
-const runbooks = "docs/runbooks.md"
 const words = "libs/console/words/*.ts"
-const sources = ["page/**/*.{ts,tsx,css,svg,html}", words, runbooks, "package-lock.json", "dev/page/build.ts"]
+const sources = ["page/**/*.{ts,tsx,css,svg,html}", words, "package-lock.json", "dev/page/build.ts"]
 
 interface BuiltPage {
   /** What a browser loads before it shows anything, packed with gzip. */
   readonly firstLoadBytes: number
   readonly files: number
-}
-
-/** The page has the runbooks' document whole. */
-const runbooksWithin: Plugin = {
-  name: "runbooks",
-  setup: ({ onLoad }) =>
-    onLoad({ filter: /page[\\/]screens[\\/]fleet[\\/]runbooks\.ts$/ }, () => {
-      const text = readFileSync(join(root, runbooks), "utf8")
-      return { contents: `export const runbooksText = ${JSON.stringify(text)}`, loader: "js" }
-    })
 }
 
 /** Replaces the folder's content. Throws when the page does not compile. */
@@ -51,7 +40,6 @@ export const buildPage = async (folder: string): Promise<BuiltPage> => {
     chunkNames: "[name]-[hash]",
     assetNames: "[name]-[hash]",
     loader: { ".svg": "copy" },
-    plugins: [runbooksWithin],
     bundle: true,
     splitting: true,
     minify: true,

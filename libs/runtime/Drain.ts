@@ -22,6 +22,10 @@ export const drained = defineCounter({
 })
 export const drainMetrics = [drained]
 
+/** The name of the check of `/readyz` that fails while a process drains. */
+export const drainCheck = "drain"
+export const draining = "draining"
+
 export class Drain extends Context.Service<
   Drain,
   {
@@ -36,10 +40,10 @@ export class Drain extends Context.Service<
       const health = yield* Health
       const work = (yield* Metrics).counter(drained)
       const drains = new Map<string, Effect.Effect<DrainReport>>()
-      const draining = yield* Ref.make(false)
+      const isDraining = yield* Ref.make(false)
       yield* health.readiness(
-        "drain",
-        Effect.flatMap(Ref.get(draining), (is) => (is ? Effect.fail("draining") : Effect.void))
+        drainCheck,
+        Effect.flatMap(Ref.get(isDraining), (is) => (is ? Effect.fail(draining) : Effect.void))
       )
 
       const drainOne = ([name, drain]: readonly [string, Effect.Effect<DrainReport>]) =>
@@ -59,7 +63,7 @@ export class Drain extends Context.Service<
           )
         )
       const run = Effect.gen(function* () {
-        if (yield* Ref.getAndSet(draining, true)) return true
+        if (yield* Ref.getAndSet(isDraining, true)) return true
         const ended = yield* Effect.forEach([...drains], drainOne, { concurrency: "unbounded" })
         return ended.every((inTime) => inTime)
       })

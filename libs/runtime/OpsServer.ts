@@ -6,10 +6,18 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Context, Effect, Layer, Schema } from "effect"
+import { drainCheck, draining } from "./Drain.ts"
 import { Health, type HealthReport } from "./Health.ts"
-import { Metrics } from "./Metrics.ts"
+import { defineGauge, Metrics } from "./Metrics.ts"
 import { faultOfHead } from "./request-head.ts"
 import { MetricsSources, joinFigures } from "./metrics-sources.ts"
+
+export const processUnready = defineGauge({
+  name: "process_unready",
+  help: "1 while `/readyz` of the process answers 503, except while it drains, else 0.",
+  labels: []
+})
+export const readinessMetrics = [processUnready]
 
 export interface OpsServerOptions {
   readonly host: string
@@ -42,11 +50,16 @@ export class OpsServer extends Context.Service<OpsServer, { readonly url: string
         const health = yield* Health
         const metrics = yield* Metrics
         const sources = yield* MetricsSources
-        const everything = Effect.map(Effect.all([metrics.text, sources.read], { concurrency: 2 }), ([own, others]) =>
-          others.length === 0 ? own : joinFigures([own, ...others])
+        const unready = metrics.gauge(processUnready)
+        const own = health.ready.pipe(
+          Effect.map((report) => unready.set({}, report.ok || report.checks[drainCheck] === draining ? 0 : 1)),
+          Effect.andThen(metrics.text)
+        )
+        const everything = Effect.map(Effect.all([own, sources.read], { concurrency: 2 }), ([text, others]) =>
+          others.length === 0 ? text : joinFigures([text, ...others])
         )
         const routes: Routes = {
-          "/metrics": (query) => Effect.map(query.get("of") === "process" ? metrics.text : everything, figures),
+          "/metrics": (query) => Effect.map(query.get("of") === "process" ? own : everything, figures),
           "/livez": () => Effect.map(health.live, healthAnswer),
           "/readyz": () => Effect.map(health.ready, healthAnswer)
         }

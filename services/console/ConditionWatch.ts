@@ -21,7 +21,13 @@ export class ConditionWatch extends Context.Service<
       const { scan } = yield* FleetWatch
       const { sinceOf, keep } = yield* episodes
       const lookAt = looks(sinceOf)
-      let last: Looked = { atMs: yield* Clock.currentTimeMillis, again: [], standing: [], isWhole: false }
+      let last: Looked = {
+        atMs: yield* Clock.currentTimeMillis,
+        processes: [],
+        again: [],
+        standing: [],
+        isWhole: false
+      }
       const round = Effect.gen(function* () {
         last = lookAt(yield* scan)
         yield* keep(last)

@@ -59,3 +59,5 @@ const consoleParts: ApiParts = {
     ...(status === 200 && resends.includes(endpoint?.identifier ?? "") ? ["Idempotent-Replayed"] : [])
   ]
 }
+
+export { keptMetrics } from "./metrics.ts"

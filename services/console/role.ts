@@ -23,6 +23,7 @@ import { AuditLog, auditRoutes } from "./AuditLog.ts"
 import { consoleChecks } from "./checks.ts"
 import { ConditionWatch } from "./ConditionWatch.ts"
 import { FleetWatch } from "./FleetWatch.ts"
+import { keptFigures } from "./kept.ts"
 import { abandonedRoutes } from "./http/abandoned.ts"
 import { bookRoutes } from "./http/books.ts"
 import { claimRoutes, receiptRoutes, trialRoutes, Trials } from "./http/money.ts"
@@ -109,7 +110,9 @@ const parts = Layer.mergeAll(
   auth.pipe(Layer.provideMerge(Layer.mergeAll(Tokens.layer, TokenUses.layer, PageAccess.layer, ProxyPerson.layer)))
 )
 
-/** The role with its listener exposed. Needs the bus and the runtime. */
-export const consoleWith = Layer.merge(address, consoleChecks).pipe(Layer.provideMerge(listener), Layer.provide(parts))
+const beside = Layer.mergeAll(address, consoleChecks, keptFigures)
 
-export const operatorConsole = Layer.merge(address, consoleChecks).pipe(Layer.provide(listener), Layer.provide(parts))
+/** The role with its listener exposed. Needs the bus and the runtime. */
+export const consoleWith = beside.pipe(Layer.provideMerge(listener), Layer.provide(parts))
+
+export const operatorConsole = beside.pipe(Layer.provide(listener), Layer.provide(parts))

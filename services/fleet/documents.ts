@@ -7,12 +7,20 @@ import { contractDocuments } from "#pipeline/contract"
 import { settingsPage } from "#configuration"
 import { egressMetrics } from "#egress"
 import { httpMetrics } from "#http"
-import { buildInfo, certificateMetrics, checkMetrics, drainMetrics, metricsDocument, tracingMetrics } from "#runtime"
+import {
+  buildInfo,
+  certificateMetrics,
+  checkMetrics,
+  drainMetrics,
+  metricsDocument,
+  readinessMetrics,
+  tracingMetrics
+} from "#runtime"
 import { engineMetrics, modelMetrics } from "#speech"
 import { cloningMetrics, consentMetrics } from "#speech/cloning"
 import { x402Metrics } from "#payments"
 import { compatibilityPage, modelGatewayMetrics, gatewayDocuments, paymentMetrics } from "#model-gateway/documents"
-import { consoleDocuments } from "#console/documents"
+import { consoleDocuments, keptMetrics } from "#console/documents"
 import { pipelineDocuments, pipelineMetrics } from "#pipeline-api/documents"
 import { speechApiMetrics, speechAsyncApi, speechDocuments } from "#speech-api/documents"
 import { settlerMetrics } from "#payment-settler/metrics"
@@ -50,10 +58,18 @@ export const generatedDocuments = () => [
       { title: "Actors", metrics: actorMetrics },
       { title: "Public APIs", metrics: httpMetrics },
       { title: "Bus", metrics: [...busMetrics, ...diskMetrics] },
+      { title: "console", metrics: keptMetrics },
       { title: "Egress", metrics: egressMetrics },
       {
         title: "Runtime",
-        metrics: [buildInfo, ...checkMetrics, ...certificateMetrics, ...drainMetrics, ...tracingMetrics]
+        metrics: [
+          buildInfo,
+          ...checkMetrics,
+          ...certificateMetrics,
+          ...drainMetrics,
+          ...readinessMetrics,
+          ...tracingMetrics
+        ]
       }
     ])
   }

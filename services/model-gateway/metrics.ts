@@ -37,6 +37,11 @@ export const providerFailing = defineGauge({
   help: "1 while a provider fails, by the status class of its newest call to a model, or of the check that asks for its models every ten seconds in which no answer proved it (`GET <base URL>/models`). 0 after an answer; without calls, after a check that no longer shows the fault, or 90 s after the last failure of a fault that the check never showed.",
   labels: ["provider", "reason"]
 })
+export const priceBelowCost = defineGauge({
+  name: "gateway_price_below_cost",
+  help: "1 for a model whose longest answers cost more at a provider, by its configured cost, than `exact` charges for their output.",
+  labels: ["provider", "model"]
+})
 export const fallbacks = defineCounter({
   name: "gateway_fallbacks_total",
   help: "Calls that another provider of the model was asked for, by the one that had failed.",
@@ -98,6 +103,7 @@ export const modelGatewayMetrics = [
   refusals,
   upstreamCalls,
   providerFailing,
+  priceBelowCost,
   fallbacks,
   upstreamSeconds,
   firstByteSeconds,

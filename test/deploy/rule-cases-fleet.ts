@@ -46,9 +46,30 @@ export const fleetCases: ReadonlyArray<RuleCase> = [
   ruleCase(
     "StarlingMessagesRejected",
     "30m",
-    { 'bus_rejected_total{origin="events"}': bornAt(26) },
+    { 'bus_rejected_messages{origin="events"}': "1x60" },
     { origin: "events" },
-    { 'bus_rejected_total{origin="events"}': "4x120" }
+    { 'bus_rejected_messages{origin="events"}': "0x60" }
+  ),
+  ruleCase(
+    "StarlingProcessUnready",
+    "30m",
+    { 'process_unready{pod="p"}': "1x60" },
+    { pod: "p" },
+    { 'process_unready{pod="p"}': "0x60" }
+  ),
+  ruleCase(
+    "StarlingStreamLost",
+    "30m",
+    { 'bus_stream_lost{stream="S"}': "1x60" },
+    { stream: "S" },
+    { 'bus_stream_lost{stream="S"}': "0x60" }
+  ),
+  ruleCase(
+    "StarlingStreamCopiesBehind",
+    "30m",
+    { 'bus_stream_copies_behind{stream="S"}': "1x60" },
+    { stream: "S" },
+    { 'bus_stream_copies_behind{stream="S"}': "0x60" }
   ),
   ruleCase(
     "StarlingHandlersDying",

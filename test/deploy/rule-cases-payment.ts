@@ -94,6 +94,13 @@ export const paymentCases: ReadonlyArray<RuleCase> = [
     rising('x402_claims_total{outcome="unpaid"}', 60)
   ),
   ruleCase(
+    "GatewayPriceBelowCost",
+    "30m",
+    { 'gateway_price_below_cost{model="m",provider="p"}': "1x60" },
+    { model: "m", provider: "p" },
+    { 'gateway_price_below_cost{model="m",provider="p"}': "0x60" }
+  ),
+  ruleCase(
     "GatewayModelSoldAtLoss",
     "90m",
     {

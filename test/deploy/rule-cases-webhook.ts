@@ -43,9 +43,16 @@ export const webhookCases: ReadonlyArray<RuleCase> = [
   ruleCase(
     "WebhookDeliveriesAbandoned",
     "30m",
-    { 'webhook_deliveries_total{endpoint="a",outcome="abandoned"}': bornAt(26) },
+    { 'webhook_abandoned_deliveries{endpoint="a"}': "1x60" },
     { endpoint: "a" },
-    rising('webhook_deliveries_total{endpoint="a",outcome="delivered"}', 2)
+    { 'webhook_abandoned_deliveries{endpoint="a"}': "0x60" }
+  ),
+  ruleCase(
+    "WebhookEndpointUnusable",
+    "30m",
+    { 'webhook_endpoint_unusable{endpoint="a"}': "1x60" },
+    { endpoint: "a" },
+    { 'webhook_endpoint_unusable{endpoint="a"}': "0x60" }
   ),
   ruleCase(
     "WebhookParkedLong",

@@ -44,6 +44,7 @@ export const shownValues: Readonly<Record<string, string>> = {
   StarlingRelayStuck: "39m 0s",
   StarlingServerErrors: "5%",
   StarlingStoreFilling: "90%",
+  StarlingStreamCopiesBehind: "1",
   StarlingStreamsUnusable: "2",
   StarlingTopologyDiffers: "2",
   StarlingTracesDropped: "33.33m",

@@ -23,6 +23,37 @@ export const fleetConditions: ConditionGroup = {
       }
     },
     {
+      name: "StarlingProcessUnready",
+      severity: "warning",
+      title: "{pod} is not ready.",
+      hurts: "It takes no work; other processes of its roles go on.",
+      seen: {
+        kind: "level",
+        of: "most",
+        series: { metric: "process_unready" },
+        by: ["pod"],
+        is: ["==", 1]
+      },
+      after: "5m",
+      causedBy: [
+        "StarlingPodDown",
+        "StarlingBusDisconnected",
+        "StarlingTopologyDiffers",
+        "StarlingStreamsUnusable",
+        "StarlingLoopStopping",
+        "PaymentTokenMismatch",
+        "PaymentSignerFailing",
+        "SpeechEngineSilent"
+      ],
+      commands: ["./starling top --once", "kubectl describe pod {pod}"],
+      runbook: {
+        means:
+          "`/readyz` of a process answers 503, and no other condition says why. Kubernetes sends it nothing until it is ready.",
+        lookAt: "`./starling top --once`: the reason beside each role that is not ready; `/readyz` has every check.",
+        act: "Repair what the check names. A process that stays at `starting` waits for its streams or for its configuration: its log says which."
+      }
+    },
+    {
       name: "StarlingBusDisconnected",
       severity: "critical",
       title: "{pod} has no connection to the broker.",
@@ -86,6 +117,43 @@ export const fleetConditions: ConditionGroup = {
       }
     },
     {
+      name: "StarlingStreamLost",
+      severity: "warning",
+      title: "{stream} was lost with its messages, and made again.",
+      hurts: "What lay in {stream} is gone unless a backup restores it.",
+      seen: { kind: "level", of: "most", series: { metric: "bus_stream_lost" }, by: ["stream"], is: ["==", 1] },
+      after: "0m",
+      causedBy: [],
+      commands: ["./starling topology", "./starling broker streams --accept-losses"],
+      runbook: {
+        means: "A broken disk or an operator removed a stream, and the fleet made it again, empty.",
+        lookAt: "`./starling topology`: what the stream is for. `GET /streams` of the console says when it was lost.",
+        act: "Restore it as [A lost stream](operations.md#a-lost-stream) says, or accept the loss: `./starling broker streams --accept-losses`."
+      }
+    },
+    {
+      name: "StarlingStreamCopiesBehind",
+      severity: "warning",
+      title: "{value} copies of {stream} are on servers that are away or behind.",
+      hurts: "Nobody yet; with one server less, {stream} may have no leader and refuse everything.",
+      seen: {
+        kind: "level",
+        of: "most",
+        series: { metric: "bus_stream_copies_behind" },
+        by: ["stream"],
+        is: [">", 0]
+      },
+      after: "10m",
+      causedBy: [],
+      commands: ["./starling top --once", "kubectl get pods -l app.kubernetes.io/name=nats"],
+      runbook: {
+        means: "A server of the broker's cluster is away, or its copy of a stream has not caught up.",
+        lookAt:
+          "`./starling top --once`: whether roles wait. `GET /streams` of the console: which servers. The broker's pods, their disks and their logs.",
+        act: "Bring the server back; its copies catch up by themselves."
+      }
+    },
+    {
       name: "StarlingBusFlapping",
       severity: "warning",
       title: "{role} lost its connection to the broker {value} times.",
@@ -127,14 +195,15 @@ export const fleetConditions: ConditionGroup = {
     {
       name: "StarlingMessagesRejected",
       severity: "warning",
-      title: "{value} messages from {origin} broke their schema and are in REJECTED.",
-      hurts: "These messages reach nobody until their sender is corrected.",
-      seen: { kind: "rise", series: { metric: "bus_rejected_total" }, by: ["origin"], within: "15m", above: 0 },
+      title: "{value} messages from {origin} that break their schema wait for a decision.",
+      hurts: "These messages have no effect until their sender is corrected.",
+      seen: { kind: "level", of: "most", series: { metric: "bus_rejected_messages" }, by: ["origin"], is: [">", 0] },
       after: "0m",
       causedBy: [],
       commands: ["./starling rejected list"],
       runbook: {
-        means: "Messages that break their schema are in REJECTED with every fault and its path. They block nothing.",
+        means:
+          "Messages that break their schema lie in REJECTED, with every fault and its path, until they are resent or discarded, for seven days at most. They block nothing.",
         lookAt:
           "`./starling rejected list`: subject and first fault of each, the newest first. `./starling rejected show <number>`: every fault and the body, without its secrets.",
         act: "Tell the publisher, and discard the message: `./starling rejected discard <number>`. When the message is right, the contract is behind: release a new contract, then `./starling rejected resend <number>`, which publishes it where this release accepts it."

@@ -1,5 +1,6 @@
 /** Looks at a fleet again and again: its readings of the last half minute, and what stands by them. */
 import { type Reading, type Scan, windowOf } from "#console/readings"
+import type { Observed } from "./sightings.ts"
 import { isStanding, look, type Seen, type Standing } from "./standing.ts"
 
 // Long enough for a rate, short enough that what is mended is seen as mended.
@@ -9,6 +10,7 @@ const wholeMs = 20_000
 
 export interface Looked {
   readonly atMs: number
+  readonly processes: Observed["processes"]
   readonly standing: ReadonlyArray<Standing>
   /** What the look before saw too: for those who look for a few seconds alone. */
   readonly again: ReadonlyArray<Standing>
@@ -20,15 +22,20 @@ export interface Looked {
 export const looks = (sinceOf?: (id: string) => number | undefined) => {
   let readings: ReadonlyArray<Reading> = []
   let seen: Seen = new Map()
-  return ({ reading, targets }: Pick<Scan, "reading" | "targets">): Looked => {
+  return ({ reading, targets, readiness }: Pick<Scan, "reading" | "targets" | "readiness">): Looked => {
     const { atMs } = reading
     readings = [...readings.filter((one) => one.atMs < atMs && atMs - one.atMs <= spanMs), reading]
     const window = windowOf(readings.length > 1 ? readings[0] : undefined, reading)
-    const processes = targets.map((target) => ({ ...target, answers: reading.targets.get(target.url) !== undefined }))
+    const processes = targets.map((target) => ({
+      ...target,
+      answers: reading.targets.get(target.url) !== undefined,
+      failing: Object.entries(readiness.get(target.url)?.checks ?? {}).filter(([, state]) => state !== "ok")
+    }))
     const before = seen
     seen = look(before, { window, nowMs: atMs, processes }, sinceOf)
     return {
       atMs,
+      processes,
       again: [...seen.values()].filter(({ id }) => before.has(id)),
       standing: [...seen.values()].filter((one) => isStanding(one, atMs)),
       isWhole: atMs - (readings[0]?.atMs ?? atMs) >= wholeMs

@@ -10,6 +10,8 @@ export interface Observed {
     readonly url: string
     readonly roles: ReadonlyArray<string>
     readonly answers: boolean
+    /** The checks of `/readyz` that fail, with their reasons. */
+    readonly failing: ReadonlyArray<readonly [check: string, reason: string]>
   }>
 }
 
@@ -172,7 +174,7 @@ const found = (window: Window, { metric, where = {} }: Series): ReadonlyArray<Se
     .map((sample) => ({ ...sample, labels: { ...sample.labels, pod: placeOf(sample.url) } }))
 
 /** A process by its host and port, where Kubernetes names the pod. */
-const placeOf = (url: string) => url.replace(/^https?:\/\//u, "")
+export const placeOf = (url: string) => url.replace(/^https?:\/\//u, "")
 
 const labelled = ({ labels }: { readonly labels: Labels }, by: ReadonlyArray<string>): Labels =>
   Object.fromEntries(by.flatMap((label) => (labels[label] === undefined ? [] : [[label, labels[label]]])))
@@ -194,3 +196,10 @@ const grouped = <A extends { readonly labels: Labels }, V>(
       ({ labels }) => idOf(labels)
     ).values()
   ].map((all) => ({ labels: all[0]?.labels ?? {}, values: all.map(({ value }) => value) }))
+
+/** The check of `/readyz` that a condition is about. */
+export const checkOf = (sight: Sight): string | undefined => {
+  if (sight.kind !== "level" || sight.series.metric !== "check_failing") return undefined
+  const check = sight.series.where?.["check"]
+  return typeof check === "string" ? check : undefined
+}

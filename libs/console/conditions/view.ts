@@ -2,9 +2,10 @@
 import { isoTime } from "#base"
 import { type Conditions, conditionsShownMax } from "#console/api"
 import type { Looked } from "./looks.ts"
+import { reasonsOf } from "./reasons.ts"
 import { explained, told } from "./standing.ts"
 
-export const conditionsView = ({ atMs, isWhole, standing }: Looked): Conditions => ({
+export const conditionsView = ({ atMs, isWhole, standing, processes }: Looked): Conditions => ({
   at: isoTime(atMs),
   isWhole,
   count: standing.length,
@@ -16,6 +17,7 @@ export const conditionsView = ({ atMs, isWhole, standing }: Looked): Conditions 
       severity: one.condition.severity,
       title: told(one.condition.title, one),
       hurts: told(one.condition.hurts, one),
+      reasons: reasonsOf(one.condition, one, processes),
       since: isoTime(one.sinceMs),
       labels: one.labels,
       causedBy: one.causedBy,

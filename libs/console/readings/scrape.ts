@@ -14,6 +14,8 @@ export interface Scan {
   readonly reading: Reading
   /** With the roles that ran there, also of one that does not answer. */
   readonly targets: ReadonlyArray<Target>
+  /** By address; undefined for a process that does not answer. */
+  readonly readiness: ReadonlyMap<string, Readiness | undefined>
 }
 
 /** Beyond this, use a monitoring system. */
@@ -55,7 +57,7 @@ const metricsOf = (url: string) =>
   )
 
 /** A process's readiness report, whatever the status; undefined when it does not answer. */
-export const readinessOf = (url: string) =>
+const readinessOf = (url: string) =>
   textAt(`${url}/readyz`).pipe(
     Effect.map(({ text }) => Result.getOrUndefined(Schema.decodeResult(Report)(text))),
     Effect.orElseSucceed((): Readiness | undefined => undefined)
@@ -102,7 +104,7 @@ export const framesOf = (staleMs = Number.POSITIVE_INFINITY) => {
       if (here.length > 0) rolesAt.set(url, here)
     }
     readings = [...readings, reading].slice(-windowReadings)
-    last = { frame, reading, targets, againAfterMs }
+    last = { frame, reading, targets, readiness, againAfterMs }
     return last
   })
 }

@@ -20,13 +20,35 @@ export const gatewayConditions: ConditionGroup = {
       },
       after: "10m",
       causedBy: [],
-      commands: ["./starling receipts sums --by model", "./starling doctor"],
+      commands: ["./starling receipts sums --by model"],
       runbook: {
         means:
           "Within an hour a model's providers took more for its whole answers, by the costs that are configured, than callers were charged for them.",
         lookAt:
-          "Revenue, cost and margin by model on the board of payments; `./starling receipts sums --by model`; the gateway's log at its start, and `./starling doctor`, for models whose longer answers cost more than `exact` charges.",
+          "Revenue, cost and margin by model on the board of payments; `./starling receipts sums --by model`; the gateway's log at its start, for models whose longer answers cost more than `exact` charges.",
         act: "Offer `upto` before `exact`, or channels, which charge what was used; raise `Payments.OutputShare` or the model's price; or name a cheaper provider first. A cost that is wrong in the configuration makes this alert wrong."
+      }
+    },
+    {
+      name: "GatewayPriceBelowCost",
+      severity: "info",
+      title: "A long answer of {model} costs more at {provider} than `exact` charges.",
+      hurts: "The seller pays for callers who ask {model} for long answers.",
+      seen: {
+        kind: "level",
+        of: "most",
+        series: { metric: "gateway_price_below_cost" },
+        by: ["model", "provider"],
+        is: ["==", 1]
+      },
+      after: "5m",
+      causedBy: ["GatewayModelSoldAtLoss"],
+      commands: ["./starling receipts sums --by model"],
+      runbook: {
+        means:
+          "`exact` charges `Payments.OutputShare` of the longest answer, whatever the answer has. By the costs that are configured, a longer one costs more than that.",
+        lookAt: "The gateway's log at its start: from which part of the longest answer on a call loses money.",
+        act: "Offer `upto` before `exact`, or channels, which charge what was used; or raise `Payments.OutputShare` or the model's price. See [When the guess loses money](payments.md#when-the-guess-loses-money)."
       }
     },
     {

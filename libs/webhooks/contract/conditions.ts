@@ -107,6 +107,28 @@ export const webhookConditions: ConditionGroup = {
       }
     },
     {
+      name: "WebhookEndpointUnusable",
+      severity: "warning",
+      title: "The settings of {endpoint} cannot be used.",
+      hurts: "This endpoint gets no webhooks until its settings are corrected; they are kept.",
+      seen: {
+        kind: "level",
+        of: "most",
+        series: { metric: "webhook_endpoint_unusable" },
+        by: ["endpoint"],
+        is: ["==", 1]
+      },
+      after: "5m",
+      causedBy: [],
+      commands: ["./starling endpoints show {endpoint}", "./starling endpoints rotate {endpoint}"],
+      runbook: {
+        means:
+          "An endpoint made at run time has settings that this release refuses, or secrets that cannot be opened with the keys that the fleet has.",
+        lookAt: "`./starling endpoints show <name>`: each fault with its path.",
+        act: "Correct the setting with `./starling endpoints edit <name> --set ...`. Secrets that cannot be opened: give the fleet its previous key again, or new secrets with `./starling endpoints rotate <name>`."
+      }
+    },
+    {
       name: "WebhookEndpointPaused",
       severity: "info",
       title: "{endpoint} is paused, by an operator or because it answered 410.",
@@ -131,24 +153,25 @@ export const webhookConditions: ConditionGroup = {
     {
       name: "WebhookDeliveriesAbandoned",
       severity: "warning",
-      title: "{value} deliveries to {endpoint} were abandoned.",
-      hurts: "This endpoint does not get these webhooks until somebody resends them.",
+      title: "{value} abandoned deliveries to {endpoint} wait for a decision.",
+      hurts: "This endpoint does not get these webhooks until an operator resends them.",
       seen: {
-        kind: "rise",
-        series: { metric: "webhook_deliveries_total", where: { outcome: ["abandoned", "gone"] } },
+        kind: "level",
+        of: "most",
+        series: { metric: "webhook_abandoned_deliveries" },
         by: ["endpoint"],
-        within: "15m",
-        above: 0
+        is: [">", 0]
       },
       after: "0m",
       causedBy: [],
       commands: [
-        "./starling abandoned list",
+        "./starling abandoned list --endpoint {endpoint}",
         "./starling endpoints test {endpoint}",
         "./starling abandoned resend --endpoint {endpoint}"
       ],
       runbook: {
-        means: "Deliveries were abandoned after their last attempt, and stay in ABANDONED for thirty days.",
+        means:
+          "Deliveries were abandoned after their last attempt. They stay in ABANDONED until they are resent or discarded, for thirty days at most.",
         lookAt:
           "`./starling abandoned list`: which, and why. `./starling abandoned show <number>`: one with its body; `./starling deliveries list --endpoint <name> --outcome failed`: the receiver's answers.",
         act: "When the receiver has recovered: `./starling abandoned resend --endpoint <name>`, with `--dry-run` to count first. One that nobody needs: `./starling abandoned discard <number>`."

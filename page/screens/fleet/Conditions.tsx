@@ -13,7 +13,17 @@ export const Conditions = ({ conditions }: { readonly conditions: ReadonlyArray<
     </ul>
   )
 
-const Item = ({ title, advice, href, tone, since, isEffect = false, commands = [], runbook }: Condition) => (
+const Item = ({
+  title,
+  advice,
+  href,
+  tone,
+  since,
+  isEffect = false,
+  reasons = [],
+  commands = [],
+  runbook
+}: Condition) => (
   <li className={isEffect ? `${tone} effect` : tone}>
     <Badge tone={tone}>{isEffect ? "Follows" : tone === "bad" ? "Wrong" : "Waits"}</Badge>
     <div>
@@ -27,6 +37,13 @@ const Item = ({ title, advice, href, tone, since, isEffect = false, commands = [
           </>
         )}
       </p>
+      {reasons.length === 0 ? null : (
+        <ul className="reasons" aria-label="What the processes say">
+          {reasons.map((reason) => (
+            <li key={reason}>{reason}</li>
+          ))}
+        </ul>
+      )}
       {commands.length === 0 || isEffect ? null : (
         <ul className="commands" aria-label="What to run">
           {commands.map((command) => (
@@ -36,7 +53,7 @@ const Item = ({ title, advice, href, tone, since, isEffect = false, commands = [
           ))}
         </ul>
       )}
-      {runbook === undefined ? null : <Runbook heading={runbook} />}
+      {runbook === undefined ? null : <Runbook {...runbook} />}
     </div>
   </li>
 )

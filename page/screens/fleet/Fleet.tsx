@@ -13,7 +13,6 @@ import { Conditions } from "./Conditions.tsx"
 import "./fleet.css"
 import { Leases, Streams } from "./Streams.tsx"
 import { type Frame, useFleet } from "./useFleet.ts"
-import { useKeptConditions } from "./useKept.ts"
 
 const Fleet = () => {
   const [isStreams] = useRoute("/fleet/streams")
@@ -38,7 +37,6 @@ export default Fleet
 
 const Now = () => {
   const { frame, past, state } = useFleet()
-  const kept = useKeptConditions()
   if (frame === undefined) {
     return state === "cut off" ? <NotRead what="The fleet" /> : <Loading what="the fleet" />
   }
@@ -53,7 +51,7 @@ const Now = () => {
           {windowSeconds === 0 ? "rates in a moment" : `rates over ${figure(windowSeconds)} s`}, read <Time at={at} />
         </span>
       </p>
-      <Conditions conditions={[...conditionsOf(frame), ...(kept ?? [])]} />
+      <Conditions conditions={conditionsOf(frame)} />
       <Totals totals={totals} past={past} />
       <h2>Roles</h2>
       <Table label="Roles" rows={roles} columns={roleColumns} keyOf={({ role, at: place }) => `${role} ${place}`} />

@@ -1,19 +1,21 @@
-/** What to do about a condition, beside it. The document is loaded when the first one is opened. */
-import { lazy, Suspense, useState } from "react"
-import { Loading } from "../../design/Said.tsx"
+/** What to do about a condition, beside it. */
+import { partsOf } from "./runbook.ts"
+import type { Condition } from "./conditions.ts"
 
-const Steps = lazy(() => import("./RunbookSteps.tsx"))
+export const Runbook = ({ means, lookAt, act }: NonNullable<Condition["runbook"]>) => (
+  <details className="runbook">
+    <summary>Runbook</summary>
+    <dl className="runbook-steps">
+      <Step label="Means" words={means} />
+      <Step label="Look at" words={lookAt} />
+      <Step label="Do" words={act} />
+    </dl>
+  </details>
+)
 
-export const Runbook = ({ heading }: { readonly heading: string }) => {
-  const [isOpen, setOpen] = useState(false)
-  return (
-    <details className="runbook" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
-      <summary>Runbook</summary>
-      {isOpen ? (
-        <Suspense fallback={<Loading what="the runbook" />}>
-          <Steps heading={heading} />
-        </Suspense>
-      ) : null}
-    </details>
-  )
-}
+const Step = ({ label, words }: { readonly label: string; readonly words: string }) => (
+  <div>
+    <dt>{label}</dt>
+    <dd>{partsOf(words).map(({ text, isCode }, index) => (isCode ? <code key={index}>{text}</code> : text))}</dd>
+  </div>
+)

@@ -10,7 +10,6 @@ import { SpeakCard } from "../speech/SpeakCard.tsx"
 import { RunCard } from "../work-items/RunCard.tsx"
 import { conditionsOf } from "../fleet/conditions.ts"
 import { Conditions } from "../fleet/Conditions.tsx"
-import { useKeptConditions } from "../fleet/useKept.ts"
 import "./home.css"
 import { SendCard } from "./SendCard.tsx"
 
@@ -42,8 +41,7 @@ export default Home
 const Glance = ({ frame }: { readonly frame: Frame }) => {
   const { roles, endpointCount, endpoints, breakersOpen } = frame
   const sum = (values: ReadonlyArray<number | null>) => values.reduce<number>((total, value) => total + (value ?? 0), 0)
-  const kept = useKeptConditions()
-  const conditions = [...conditionsOf(frame), ...(kept ?? [])]
+  const conditions = conditionsOf(frame)
   return (
     <section className="glance" aria-label="Health">
       <p>
@@ -55,7 +53,7 @@ const Glance = ({ frame }: { readonly frame: Frame }) => {
       </p>
       {conditions.length > 0 ? (
         <Conditions conditions={conditions} />
-      ) : kept === undefined ? (
+      ) : !frame.conditions.isWhole ? (
         <p className="soft">Checking what needs attention …</p>
       ) : (
         <p className="soft">Nothing needs attention.</p>

@@ -11,7 +11,7 @@ import { Table } from "../../design/Table.tsx"
 import { count } from "../../design/words.ts"
 import { Callers } from "./Callers.tsx"
 import { Conditions } from "../fleet/Conditions.tsx"
-import { providersAway } from "../fleet/conditions.ts"
+import { conditionsOf } from "../fleet/conditions.ts"
 import { dollars } from "./chat.ts"
 import { type Model, useModels } from "./models.ts"
 import { Playground } from "./Playground.tsx"
@@ -66,7 +66,9 @@ const Sold = () => {
   const chats = models.value.filter(isChat)
   return (
     <div className="models">
-      {fleet === undefined ? null : <Conditions conditions={providersAway(fleet)} />}
+      {fleet === undefined ? null : (
+        <Conditions conditions={conditionsOf(fleet).filter(({ href }) => href === "#/models")} />
+      )}
       {isUncalled(uptimes) ? <NoUptimeYet /> : null}
       <List models={models.value} mayLook={mayLook} uptimes={uptimes} onOpen={setOpened} onTry={tryOut} />
       <Playground models={chats} chosen={chosen} onChoose={setChosen} />

@@ -20,7 +20,7 @@ import { UnknownModel } from "../errors/GatewayFault.ts"
 import { providerApis } from "../translate/provider-apis.ts"
 import { takesOf } from "../conversation/provider-takes.ts"
 import type { Takes } from "../conversation/Written.ts"
-import { providerCost } from "../metrics.ts"
+import { priceBelowCost, providerCost } from "../metrics.ts"
 import type { Usage } from "../translate/usage.ts"
 
 /** In micro-dollars, as configured; undefined if not configured. */
@@ -115,7 +115,10 @@ export class ModelRegistry extends Context.Service<
     ModelRegistry,
     Effect.gen(function* () {
       const { providers, models } = yield* configuredModels
-      for (const loss of soldBelowCost(yield* Configuration)) yield* Effect.logWarning(soldBelowCostText(loss))
+      const losses = soldBelowCost(yield* Configuration)
+      const shownLosses = (yield* Metrics).gauge(priceBelowCost)
+      for (const { provider, model } of losses) shownLosses.set({ provider, model }, 1)
+      for (const loss of losses) yield* Effect.logWarning(soldBelowCostText(loss))
       const byId = new Map(models.map((model) => [model.entry.Id, model]))
       const hidden = {
         secrets: providers.flatMap(({ key }) => (key === undefined ? [] : [Redacted.value(key)])),

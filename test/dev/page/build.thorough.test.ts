@@ -22,15 +22,6 @@ describe("the page as it is built", () => {
     assert.isAbove(built.firstLoadBytes, 60_000)
   })
 
-  it("has the runbooks of operators in a file that is loaded with the first of them", () => {
-    const scripts = readdirSync(join(folder, "assets")).filter((name) => name.endsWith(".js"))
-    const holders = scripts.filter((name) =>
-      readFileSync(join(folder, "assets", name), "utf8").includes("### StarlingPodDown")
-    )
-    assert.lengthOf(holders, 1)
-    assert.notInclude(index(), holders[0] ?? "")
-  })
-
   it("names only files that are there, each by its content", () => {
     const named = [...index().matchAll(/(?:href|src)="\/(assets\/[^"]+)"/gu)].map(([, path = ""]) => path)
     assert.isAbove(named.length, 2)

@@ -13,7 +13,13 @@ const one = (sinceMs: number) => {
 }
 type Standing = Parameters<Effect.Success<typeof episodes>["keep"]>[0]["standing"][number]
 
-const looked = (atMs: number, ...standing: ReadonlyArray<Standing>) => ({ atMs, standing, again: [], isWhole: true })
+const looked = (atMs: number, ...standing: ReadonlyArray<Standing>) => ({
+  atMs,
+  standing,
+  processes: [],
+  again: [],
+  isWhole: true
+})
 
 interface Kept {
   readonly id: string

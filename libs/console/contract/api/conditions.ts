@@ -13,6 +13,9 @@ const StandingCondition = Schema.Struct({
   severity: Schema.Literals(["critical", "warning", "info"]),
   title: Schema.String.pipe(describe("What is wrong, in one sentence.")),
   hurts: Schema.String.pipe(describe("Whom it hurts, and how.")),
+  reasons: Schema.Array(Schema.String).pipe(
+    describe("What the processes that see it say: their failing checks of `/readyz`. Often none.")
+  ),
   since: Timestamp.pipe(describe("When it was first seen.")),
   labels: Schema.Record(Schema.String, Schema.String).pipe(describe("What it is about: `endpoint`, `network`, `pod`.")),
   causedBy: Schema.NullOr(Schema.String).pipe(

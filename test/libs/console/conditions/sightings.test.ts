@@ -39,7 +39,7 @@ const observedIn = (series: RuleCase["fires"], at: string): Observed => {
   return {
     window: windowOf(reading(minute - 5), reading(minute)),
     nowMs: minute * 60_000,
-    processes: [{ url, roles: ["sweeper"], answers }]
+    processes: [{ url, roles: ["sweeper"], answers, failing: [] }]
   }
 }
 

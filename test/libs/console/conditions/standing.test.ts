@@ -10,7 +10,8 @@ const url = "http://10.0.0.1:9400"
 /** What one process shows at that second; undefined: it does not answer. */
 const scan = (second: number, text: string | undefined) => ({
   reading: { atMs: second * 1_000, targets: new Map([[url, text === undefined ? undefined : parseExposition(text)]]) },
-  targets: [{ url, roles: ["sweeper"] }]
+  targets: [{ url, roles: ["sweeper"] }],
+  readiness: new Map([[url, { checks: { "bus sweeper": "no answer", "chain eip155:1": "refused", loop: "ok" } }]])
 })
 
 const away = 'bus_connected{role="sweeper"} 0\nbus_unusable_streams{role="sweeper",use="write"} 2'
@@ -77,6 +78,18 @@ describe("conditions that stand", () => {
     const [item] = last === undefined ? [] : conditionsView(last).items
     assert.strictEqual(item?.title, "ci accepts no delivery: its breaker is open.")
     assert.include(item?.commands ?? [], "./starling endpoints test ci")
+    assert.deepStrictEqual(item?.reasons, [])
+  })
+
+  it.each([
+    ['process_unready{role="fleet"} 1', ["bus sweeper: no answer", "chain eip155:1: refused"]],
+    ['x402_chain_unreachable{network="eip155:1"} 1', ["chain eip155:1: refused"]],
+    ['x402_chain_unreachable{network="eip155:2"} 1', []],
+    ['check_failing{check="room",subject="eip155:1"} 1', []]
+  ])("have the reasons of the checks that they are about: %s", (text, reasons) => {
+    const lookAt = looks()
+    const last = [0, 5, 10].map((second) => lookAt(scan(second, text))).at(-1)
+    assert.deepStrictEqual(last === undefined ? undefined : conditionsView(last).items[0]?.reasons, reasons)
   })
 })
 

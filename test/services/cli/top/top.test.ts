@@ -114,6 +114,7 @@ const condition = (name: string, causedBy: string | null = null): StandingCondit
   severity: "critical",
   title: `${name} is wrong.`,
   hurts: "",
+  reasons: [],
   since: "2026-01-01T10:20:30.000Z",
   labels: {},
   causedBy,

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Logger } from "effect"
 import { Configuration } from "#configuration"
-import { lineLogger } from "#runtime"
+import { lineLogger, Metrics } from "#runtime"
 import { ModelRegistry, suggestModels } from "../../../../services/model-gateway/models/ModelRegistry.ts"
 
 describe("a registry with a model whose provider takes more than the quote's guess charges", () => {
@@ -24,7 +24,10 @@ describe("a registry with a model whose provider takes more than the quote's gue
         Payments: { Networks: [{ ...network, FacilitatorAddresses: [address] }] }
       })
       const logging = Logger.layer([lineLogger("json", (line) => void lines.push(line))])
-      yield* Effect.provide(ModelRegistry, Layer.provide(ModelRegistry.layer, Layer.merge(configuration, logging)))
+      yield* Effect.provide(
+        ModelRegistry,
+        Layer.provide(ModelRegistry.layer, Layer.mergeAll(configuration, logging, Metrics.layerTest))
+      )
       return lines.join("\n")
     })
 
