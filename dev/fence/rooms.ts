@@ -221,7 +221,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "services/cli": {
     holds: "the command line",
-    knows: [...libs, "services/fleet", "services/speech-api", "dev/runner", "deploy"],
+    knows: [...libs, "services/fleet", "services/speech-api", "dev/receiver", "dev/runner", "deploy"],
     packages: ["effect/cli", "effect/encoding", "effect/http", "effect/http-api", "@effect/platform-node"]
   },
   page: {

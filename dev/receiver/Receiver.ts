@@ -7,9 +7,12 @@ import { createServer, type IncomingMessage } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Effect } from "effect"
 
+/** Secret and status are read for each event: they may change meanwhile. */
 export interface ReceiverOptions {
   readonly port: number
   readonly secret: string | undefined
+  /** Its answer to each event (204). */
+  readonly status?: number
   readonly show: (line: string) => void
 }
 
@@ -22,7 +25,7 @@ export const startReceiver = (options: ReceiverOptions) =>
       const server = createServer((request, response) => {
         readBody(request, (body) => {
           options.show(describe(request, body, options.secret))
-          response.writeHead(body === undefined ? 413 : 204).end()
+          response.writeHead(body === undefined ? 413 : (options.status ?? 204)).end()
         })
       })
       server.once("error", (error) => resume(Effect.fail(error)))

@@ -20,19 +20,21 @@ const stopPatience = "5 seconds"
 
 interface ChildOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>
-  /** Called with each line of the child's standard output. Its standard error is then shared with ours. */
+  /** Called with each line of the child's standard output. Its standard error is then ours, or the file of `errors`. */
   readonly onLine?: (line: string) => void
+  /** An open file. */
+  readonly errors?: number
 }
 
 export const startChild = (
   program: string,
   parameters: ReadonlyArray<string>,
-  { environment, onLine }: ChildOptions = {}
+  { environment, onLine, errors }: ChildOptions = {}
 ): Effect.Effect<Child> =>
   Effect.sync(() => {
     const child = spawn(program, [...parameters], {
       detached: true,
-      stdio: onLine === undefined ? "ignore" : ["ignore", "pipe", "inherit"],
+      stdio: onLine === undefined ? "ignore" : ["ignore", "pipe", errors ?? "inherit"],
       ...(environment === undefined ? {} : { env: environment })
     })
     if (child.stdout !== null && onLine !== undefined) {

@@ -20,7 +20,7 @@ import { writeError, writeOut } from "./screen.ts"
 import { consents, token } from "./commands/access.ts"
 import { check, docs, load, mutants, test, topology } from "./commands/development.ts"
 import { listen, publish, tail } from "./commands/events.ts"
-import { consolePage, role, top, up } from "./commands/fleet.ts"
+import { consolePage, role, top, trial, up } from "./commands/fleet.ts"
 import { backup, broker, doctor, runner } from "./commands/hosting.ts"
 import { keys } from "./commands/keys.ts"
 import { type OperatorsCommands, operatorsFor } from "./operators.ts"
@@ -128,7 +128,7 @@ export const starlingWith = (operators: OperatorsCommands) =>
       "A fleet of small workers: signed webhooks, paid model calls, streaming speech, a pipeline of work."
     ),
     Command.withSubcommands([
-      { group: "The fleet", commands: [up, role, top, operators.find, consolePage] },
+      { group: "The fleet", commands: [up, trial, role, top, operators.find, consolePage] },
       { group: "Events", commands: [publish, operators.trigger, operators.events, tail, listen] },
       {
         group: "Endpoints and deliveries",

@@ -78,6 +78,7 @@ const everyExample = (): ReadonlyArray<Example> => {
 /** Those that are not run here, and why. */
 const leftOut: ReadonlyArray<readonly [command: RegExp, why: string]> = [
   [/^\.\/starling up/u, "it is the fleet that the others run on: up.fleet.test.ts"],
+  [/^\.\/starling try/u, "starts a fleet of its own; try.fleet.test.ts runs it"],
   [/^\.\/starling (?:test|check)\b/u, "runs this test among all others"],
   [/^\.\/starling mutants/u, "changes code and runs tests for minutes; test/dev/mutants/ runs it on a room of its own"],
   [/^\.\/starling load/u, "measures the machine for minutes; the load tests have tests of their own"],

@@ -1,4 +1,4 @@
-/** `up`, `role`, `top` and `console`: the fleet itself. */
+/** `up`, `try`, `role`, `top` and `console`: the fleet itself. */
 import * as Option from "effect/Option"
 import { Argument, Command, Flag } from "effect/cli"
 import type { RoleName } from "#base"
@@ -18,6 +18,19 @@ export const up = Command.make(
     "Starts the whole fleet on this machine with its own broker, and prints every address. Without a configuration it adds a receiver, two chains and a model provider to try it with. Ctrl-C drains."
   ),
   Command.withExamples([{ command: "starling up" }])
+)
+
+export const trial = Command.make("try", {}, () =>
+  running(
+    () => import("../try.ts"),
+    ({ trial }) => trial
+  )
+).pipe(
+  Command.withShortDescription("watch a failure from start to finish, in a minute"),
+  Command.withDescription(
+    "Starts a fleet of its own, in a temporary folder and on free ports, so that a running fleet and its receivers are left alone. Registers an endpoint, delivers an event, breaks the receiver, waits until the fleet reports the abandoned delivery, mends the receiver, resends, and waits for the all-clear. Shows each command that it runs and what it prints, then removes everything. Ends with 1 when a step takes too long, and says where the fleet's log is."
+  ),
+  Command.withExamples([{ command: "starling try" }])
 )
 
 /** All roles; named here, so that help and completions need not load the contracts. */

@@ -104,6 +104,7 @@ const misused: ReadonlyArray<readonly [words: ReadonlyArray<string>, says: strin
 /** Commands that start a fleet or a part of one, or work without one. */
 const alone = [
   "up",
+  "try",
   "role",
   "runner",
   "broker users",
