@@ -260,6 +260,11 @@ export const rooms: Readonly<Record<string, Room>> = {
     knows: [...payments, "libs/pipeline/contract", "dev/chain"],
     packages: ["@x402/*", "viem"]
   },
+  "dev/faults": {
+    holds: "faults of a running fleet and their mends, as tests and load tests play them",
+    knows: [...runtime, "dev/fixtures", "dev/upstream"],
+    packages: ["@nats-io/*"]
+  },
   dev: {
     holds: "checks, tests, mutants, installers",
     knows: [],
@@ -281,7 +286,15 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "load-tests": {
     holds: "scenarios, figures, reports",
-    knows: [...libs, "services/pipeline-api", "services/sweeper", "dev/chain", "dev/upstream", "dev/fixtures"],
+    knows: [
+      ...libs,
+      "services/pipeline-api",
+      "services/sweeper",
+      "dev/chain",
+      "dev/upstream",
+      "dev/fixtures",
+      "dev/faults"
+    ],
     packages: ["@effect/platform-node", "@nats-io/*", "@x402/*", "express", "ioredis", "undici", "viem"]
   },
   test: { holds: "tests, as the tree is", knows: [], looksInside: true }

@@ -1,10 +1,10 @@
-/** Looks at a fleet again and again: its readings of the last half minute, and what stands by them. */
+/** Looks at a fleet again and again: its newest readings, and what stands by them. */
 import { type Reading, type Scan, windowOf } from "#console/readings"
 import type { Observed } from "./sightings.ts"
 import { isStanding, look, type Seen, type Standing } from "./standing.ts"
 
-// Long enough for a rate, short enough that what is mended is seen as mended.
-const spanMs = 30_000
+// Long enough for a rate, short enough that what is mended is seen as mended within half a minute, by a look each five seconds.
+const spanMs = 25_000
 /** From here on rates are seen, and what is not seen any more has ended. */
 const wholeMs = 20_000
 
