@@ -41,11 +41,10 @@ const story = [
   /signature=good, answered 204/u,
   /signature=good, answered 500/u,
   /WebhookDeliveriesAbandoned \(warning\)/u,
-  /✗ conditions: .*try/u,
+  /✗ WebhookDeliveriesAbandoned: .*try/u,
   /^ {12}\.\/starling abandoned resend --endpoint try$/mu,
   /^\$ \.\/starling abandoned resend --endpoint try$/mu,
   /signature=good, answered 204/u,
-  /✓ conditions/u,
   /nothing is wrong/u,
   /^Done in \d+ s\./mu
 ]
