@@ -6,8 +6,9 @@ import { createWriteStream } from "node:fs"
 import { Effect, Layer, Option, Stream } from "effect"
 import * as NodeSink from "@effect/platform-node/NodeSink"
 import { type ConsentRecord, Consents, VoiceFiles } from "#speech-api/consents"
+import { type Page, printPage } from "./answers.ts"
 import { busOf } from "./connection.ts"
-import { CommandRefused, faultOfFile, fileOf, noneListed, print } from "./console.ts"
+import { CommandRefused, faultOfFile, fileOf, print } from "./console.ts"
 
 interface Shared {
   readonly workspace: string | undefined
@@ -17,21 +18,28 @@ interface Shared {
 const stores = (nats: string | undefined) =>
   Layer.mergeAll(Consents.layer, VoiceFiles.layer).pipe(Layer.provideMerge(busOf(nats)))
 
-export const listConsents = ({ workspace, nats, json }: Shared & { readonly json: boolean }) =>
-  Effect.provide(list(workspace, json), stores(nats))
+export const listConsents = ({ workspace, nats, ...page }: Shared & Page) =>
+  Effect.provide(list(workspace, page), stores(nats))
 
 export const saveConsent = ({ id, out, workspace, nats }: Shared & { readonly id: string; readonly out: string }) =>
   Effect.provide(save(id, workspace, out), stores(nats))
 
-const list = Effect.fnUntraced(function* (workspace: string | undefined, isJson: boolean) {
-  const { list } = yield* Consents
-  const lines = Stream.map(list(workspace), isJson ? (record) => JSON.stringify(record) : lineOf)
-  const count = yield* Stream.runFold(
-    Stream.tap(lines, print),
-    () => 0,
-    (sum) => sum + 1
-  )
-  if (count === 0 && !isJson) yield* noneListed
+const list = Effect.fnUntraced(function* (workspace: string | undefined, page: Page) {
+  const records = yield* Stream.runCollect((yield* Consents).list(workspace))
+  yield* printPage(records, page, {
+    keyOf: ({ voiceId }) => voiceId,
+    forPrograms: (record) => ({ ...record }),
+    forPeople: rowOf,
+    columns: {
+      voice: "voiceId",
+      workspace: "workspace",
+      given: "givenAt",
+      proof: "proof",
+      "voice is": "use",
+      name: "fullName"
+    },
+    whole: ["proof", "fullName"]
+  })
 })
 
 const save = Effect.fnUntraced(function* (id: string, workspace: string | undefined, out: string) {
@@ -52,13 +60,8 @@ const save = Effect.fnUntraced(function* (id: string, workspace: string | undefi
   yield* print(`wrote ${method.recording.bytes} bytes of ${method.recording.mediaType} to ${out}`)
 })
 
-const lineOf = ({ voiceId, workspace, fullName, givenAt, voiceDeletedAt, method }: ConsentRecord) =>
-  [
-    voiceId,
-    workspace,
-    givenAt,
-    method._tag === "Verified" ? `verified (${method.evidence.speakerStrength})` : `declared (${method.email})`,
-    voiceDeletedAt === null ? "voice in use" : `voice deleted ${voiceDeletedAt}`,
-    // Last, because it can contain anything but a line end.
-    fullName
-  ].join("  ")
+const rowOf = ({ method, voiceDeletedAt, ...record }: ConsentRecord) => ({
+  ...record,
+  proof: method._tag === "Verified" ? `verified (${method.evidence.speakerStrength})` : `declared (${method.email})`,
+  use: voiceDeletedAt === null ? "in use" : `deleted ${voiceDeletedAt}`
+})

@@ -92,8 +92,6 @@ export const eventPatterns = (name: string, description: string) => Argument.var
 
 export const words = (name: string, description: string) => Argument.variadic(word(name, description))
 
-// For commands that call the console.
-
 export const url = text(
   "url",
   "URL",
@@ -101,6 +99,9 @@ export const url = text(
 )
 export const limit = wholeNumber("limit", { min: 1, max: 200, description: "how many (50)" }).pipe(Flag.withDefault(50))
 export const cursor = text("cursor", "CURSOR", "continue from there: the last line of a list shows the value")
+/** What every list takes. */
+export const ofList = { limit, cursor, json }
+
 /** A moment of the console's APIs. */
 export const time = (name: string, description: string) =>
   Flag.String(name).pipe(

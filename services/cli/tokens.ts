@@ -21,8 +21,9 @@ import {
   TokenUses,
   writeAudit
 } from "#http"
+import { type Page, printPage } from "./answers.ts"
 import { brokerUserOf, busOf, fleetWorkspaceOf } from "./connection.ts"
-import { CommandRefused, misused, noneListed, note, print, table } from "./console.ts"
+import { CommandRefused, misused, note, print } from "./console.ts"
 
 interface TokenOrder {
   readonly label: string | undefined
@@ -56,7 +57,7 @@ export const makeToken = Effect.fnUntraced(function* ({
   yield* Effect.provide(make(request, write, json), stores(nats))
 })
 
-export const listTokens = ({ json, nats }: Shared) => Effect.provide(list(json), stores(nats))
+export const listTokens = (given: Shared & Page) => Effect.provide(list(given), stores(given.nats))
 
 export const revokeToken = Effect.fnUntraced(function* ({
   id,
@@ -102,14 +103,17 @@ const noteOf = ({ record }: IssuedToken, lifetimeMs: number | undefined) => {
   return `token ${record.id}: ${who} of ${record.workspace}, scopes ${record.scopes.join(",")}; ${end}`
 }
 
-const list = Effect.fnUntraced(function* (isJson: boolean) {
+const list = Effect.fnUntraced(function* (page: Page) {
   const tokens = yield* Tokens
   const [records, uses] = yield* Effect.all([tokens.list, (yield* TokenUses).all], { concurrency: 2 })
-  const lines = isJson
-    ? byAge(records).map((record) => JSON.stringify(tokenJson(record, uses.get(record.id))))
-    : tokenTable(records, uses, yield* Clock.currentTimeMillis)
-  yield* Effect.forEach(lines, print, { discard: true })
-  if (records.length === 0 && !isJson) yield* noneListed
+  const nowMs = yield* Clock.currentTimeMillis
+  yield* printPage(byAge(records), page, {
+    keyOf: ({ id }) => id,
+    forPrograms: (record) => tokenJson(record, uses.get(record.id)),
+    forPeople: (record) => tokenRow(record, uses.get(record.id), nowMs),
+    columns: tokenColumns,
+    whole: ["scopes"]
+  })
 })
 
 const revoke = Effect.fnUntraced(function* (id: string, write: Writer, isJson: boolean) {
@@ -177,27 +181,27 @@ const refusalOf = (
   }
 }
 
-const tokenHeadings = ["id", "label", "workspace", "role", "scopes", "age", "expires", "last use"] as const
+const tokenColumns = {
+  id: "id",
+  label: "label",
+  workspace: "workspace",
+  role: "role",
+  scopes: "scopes",
+  age: "age",
+  expires: "expires",
+  "last use": "lastUse"
+}
 
-/** Oldest first. `uses`: when each was last used, by id. */
-export const tokenTable = (
-  records: ReadonlyArray<TokenRecord>,
-  uses: ReadonlyMap<string, string>,
-  nowMs: number
-): ReadonlyArray<string> =>
-  table(
-    tokenHeadings,
-    byAge(records).map((record) => [
-      record.id,
-      labelOf(record) ?? "-",
-      record.workspace,
-      roleOf(record),
-      record.scopes.join(","),
-      span(nowMs - Date.parse(record.createdAt)),
-      endOf(record, nowMs),
-      useOf(uses.get(record.id), nowMs)
-    ])
-  )
+export const tokenRow = (record: TokenRecord, lastUsedAt: string | undefined, nowMs: number) => ({
+  id: record.id,
+  label: labelOf(record),
+  workspace: record.workspace,
+  role: roleOf(record),
+  scopes: record.scopes.join(","),
+  age: span(nowMs - Date.parse(record.createdAt)),
+  expires: endOf(record, nowMs),
+  lastUse: useOf(lastUsedAt, nowMs)
+})
 
 export const tokenJson = (record: TokenRecord, lastUsedAt: string | undefined) => ({
   id: record.id,
@@ -212,6 +216,7 @@ export const tokenJson = (record: TokenRecord, lastUsedAt: string | undefined) =
   lastUsedAt: lastUsedAt ?? null
 })
 
+/** Oldest first. */
 const byAge = (records: ReadonlyArray<TokenRecord>) =>
   records.toSorted((left, right) => Date.parse(left.createdAt) - Date.parse(right.createdAt))
 

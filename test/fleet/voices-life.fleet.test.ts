@@ -230,10 +230,10 @@ describe("an operator", () => {
     const lines = await consents("--workspace", "default")
     const own = lines.find((line) => line.startsWith(voice)) ?? ""
     assert.include(own, "verified (weak)")
-    assert.include(own, "voice in use")
+    assert.include(own, "in use")
     assert.isTrue(own.endsWith("Ada Lovelace"), own)
-    assert.isTrue(lines.some((line) => line.includes("voice deleted")))
-    assert.deepStrictEqual(await consents("--workspace", "nobody"), [""])
+    assert.isTrue(lines.some((line) => / deleted \d/u.test(line)))
+    assert.lengthOf(await consents("--workspace", "nobody"), 1)
 
     const records = (await consents("--json")).map((line) => JSON.parse(line) as Record<string, unknown>)
     assert.includeMembers(

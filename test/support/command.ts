@@ -24,6 +24,13 @@ type Variables = Readonly<Record<string, string | undefined>>
 
 /** One after the other: the output of the process is the command's while it runs. */
 export const runHere = (words: ReadonlyArray<string>, variables: Variables): Effect.Effect<Ran> =>
+  Effect.map(saying(commandLine(words, "0.0.0"), variables), ({ value, ...said }) => ({ code: value, ...said }))
+
+/** What it prints. */
+export const saidBy = <A, E, R>(print: Effect.Effect<A, E, R>) =>
+  Effect.map(saying(print, {}), ({ out, error }) => ({ out, error }))
+
+const saying = <A, E, R>(act: Effect.Effect<A, E, R>, variables: Variables) =>
   Effect.acquireUseRelease(
     Effect.sync(() => {
       const said = { out: "", error: "" }
@@ -34,7 +41,7 @@ export const runHere = (words: ReadonlyArray<string>, variables: Variables): Eff
       ]
       return { said, restore }
     }),
-    ({ said }) => Effect.map(commandLine(words, "0.0.0"), (code) => ({ code, ...said })),
+    ({ said }) => Effect.map(act, (value) => ({ value, ...said })),
     ({ restore }) => Effect.sync(() => restore.forEach((put) => put()))
   )
 

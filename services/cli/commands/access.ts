@@ -1,7 +1,7 @@
 /** `token`: bearer tokens of our own APIs. `consents`: the consents to voice cloning. */
 import * as Effect from "effect/Effect"
 import { Command, Flag } from "effect/cli"
-import { choice, json, nats, reason, running, text, texts, word } from "../flags.ts"
+import { choice, cursor, json, limit, nats, ofList, reason, running, text, texts, word } from "../flags.ts"
 
 const loadTokens = () => import("../tokens.ts")
 
@@ -50,10 +50,12 @@ const make = Command.make(
   ])
 )
 
-const tokenList = Command.make("list", {}, () =>
-  Effect.flatMap(tokenFamily, (shared) => running(loadTokens, ({ listTokens }) => listTokens(shared)))
+const tokenList = Command.make("list", { limit, cursor }, (given) =>
+  Effect.flatMap(tokenFamily, (shared) => running(loadTokens, ({ listTokens }) => listTokens({ ...given, ...shared })))
 ).pipe(
-  Command.withDescription("Every token: id, label, workspace, role, scopes, age, end, last use to within an hour.")
+  Command.withDescription(
+    "Tokens, oldest first: whose they are, what they may do, their age, when they expire, and when they were last used, to within an hour."
+  )
 )
 
 const revoke = Command.make(
@@ -69,18 +71,20 @@ export const token = tokenFamily.pipe(Command.withSubcommands([make, tokenList, 
 
 const loadConsents = () => import("../consents.ts")
 
-const consentsFamily = Command.make("consents").pipe(
-  Command.withSharedFlags({ workspace: text("workspace", "NAME", "only those of this workspace"), json, nats }),
+const consentsFamily = Command.make("consents", ofList).pipe(
+  Command.withSharedFlags({ workspace: text("workspace", "NAME", "only those of this workspace"), nats }),
   Command.withHandler((given) => running(loadConsents, ({ listConsents }) => listConsents(given))),
   Command.withShortDescription("who agreed to have a voice cloned"),
   Command.withDescription(
-    "Who agreed to have a voice cloned, with how strong a proof. Consents of voices that are deleted are among them. Without a command, the list."
+    "Who agreed to have a voice cloned, and how strong the proof is. Consents of deleted voices are kept and listed too. Without a command, the list."
   )
 )
 
-const consentsList = Command.make("list", {}, () =>
-  Effect.flatMap(consentsFamily, (given) => running(loadConsents, ({ listConsents }) => listConsents(given)))
-).pipe(Command.withDescription("Every consent, a line each."))
+const consentsList = Command.make("list", ofList, (given) =>
+  Effect.flatMap(consentsFamily, (shared) =>
+    running(loadConsents, ({ listConsents }) => listConsents({ ...shared, ...given }))
+  )
+).pipe(Command.withDescription("Consents, a line each."))
 
 const get = Command.make(
   "get",

@@ -1,6 +1,19 @@
 /** `say`: the running fleet speaks. `lexicons`: how words are spoken. `speech`: how it speaks. `models`: what is sold. `pay`: a paid model call. `payer`, `agents`: the same for programs. */
 import { Argument, Command, Flag } from "effect/cli"
-import { decimal, file, json, orUndefined, running, text, texts, toggle, wholeNumber, word, words } from "../flags.ts"
+import {
+  decimal,
+  file,
+  json,
+  ofList,
+  orUndefined,
+  running,
+  text,
+  texts,
+  toggle,
+  wholeNumber,
+  word,
+  words
+} from "../flags.ts"
 
 export const say = Command.make(
   "say",
@@ -47,7 +60,7 @@ export const say = Command.make(
 
 const loadLexicons = () => import("../say/lexicons.ts")
 
-const listLexicons = Command.make("list", { json }, (given) =>
+const listLexicons = Command.make("list", ofList, (given) =>
   running(loadLexicons, ({ listLexicons }) => listLexicons(given))
 ).pipe(Command.withDescription("Every lexicon of the workspace, a line each."))
 

@@ -4,7 +4,7 @@ import { Flag } from "effect/cli"
 import { note, print } from "../console.ts"
 import { json, toggle } from "../flags.ts"
 import { amountOrNone } from "./amounts.ts"
-import { printTable } from "./client.ts"
+import { printTable } from "../answers.ts"
 import { consoleCommand, family, operation } from "./operation.ts"
 
 const bookColumns = {

@@ -6,7 +6,8 @@ import { Clock, Effect, type Layer } from "effect"
 import { Command, type Flag } from "effect/cli"
 import { misused, note, setting } from "../console.ts"
 import { json, url } from "../flags.ts"
-import { type Client, type Fields, onConsole, printAct, printList, printObject } from "./client.ts"
+import { type Fields, printAct, printList, printObject } from "../answers.ts"
+import { type Client, onConsole } from "./client.ts"
 import {
   type AnswerOf,
   argumentsOf,

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { note, print } from "../console.ts"
 import { json } from "../flags.ts"
-import { printTable } from "./client.ts"
+import { printTable } from "../answers.ts"
 import { consoleCommand } from "./operation.ts"
 
 const processColumns = {

@@ -1,24 +1,30 @@
 /** `lexicons`: the workspace's pronunciations: listed, stored from files, shown and deleted. */
 import { Effect } from "effect"
 import { lexiconLimits } from "#speech"
-import { noneListed, note, print, table, textWithin } from "../console.ts"
+import { type Page, printPage } from "../answers.ts"
+import { note, print, textWithin } from "../console.ts"
 import { findFleet } from "./client.ts"
 
-export const listLexicons = Effect.fnUntraced(function* ({ json }: { readonly json: boolean }) {
+export const listLexicons = Effect.fnUntraced(function* (page: Page) {
   const { api, call } = yield* findFleet
   const { lexicons } = yield* call(api.listLexicons())
-  if (json) return yield* Effect.forEach(lexicons, (one) => print(JSON.stringify(one)), { discard: true })
-  if (lexicons.length === 0) return yield* noneListed
-  const rows = lexicons.map(({ name, format, language, words, default: isDefault, updated_at: at }) => [
-    name,
-    format,
-    language ?? "any",
-    String(words),
-    isDefault ? "yes" : "no",
-    at
-  ])
-  const lines = table(["name", "format", "language", "words", "default", "stored"], rows)
-  yield* Effect.forEach(lines, print, { discard: true })
+  yield* printPage(lexicons, page, {
+    keyOf: ({ name }) => name,
+    forPrograms: (one) => ({ ...one }),
+    forPeople: ({ language, default: isDefault, ...one }) => ({
+      ...one,
+      language: language ?? "any",
+      default: isDefault ? "yes" : "no"
+    }),
+    columns: {
+      name: "name",
+      format: "format",
+      language: "language",
+      words: "words",
+      default: "default",
+      stored: "updated_at"
+    }
+  })
 })
 
 interface StoreOrder {

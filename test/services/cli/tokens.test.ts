@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { tokenLimits } from "#base"
 import type { TokenRecord } from "#http"
-import { readLifetime, span, tokenJson, tokenTable } from "../../../services/cli/tokens.ts"
+import { readLifetime, span, tokenJson, tokenRow } from "../../../services/cli/tokens.ts"
 
 const nowMs = Date.parse("2026-06-01T12:00:00.000Z")
 const at = (ms: number) => new Date(nowMs + ms).toISOString() as TokenRecord["createdAt"]
@@ -51,30 +51,34 @@ describe("a lifetime", () => {
 })
 
 describe("the list of tokens", () => {
-  it("has headings, oldest first, with each token's rights, age, end and last use", () => {
-    const records = [
+  it.each([
+    [
       record("bbb", { label: "ci", kind: "service", scopes: ["audio:speech", "voices:read"], expiresAt: at(90 * day) }),
+      at(-26 * hour),
+      "bbb | ci | default | service | audio:speech,voices:read | 2 d | in 90 d | 1 d ago"
+    ],
+    [
       record("aaa", { createdAt: at(-3 * day), role: "owner", purpose: "home" }),
+      at(-5 * minute),
+      "aaa | owner of the home | default | owner | * | 3 d | never | within the hour"
+    ],
+    [
       record("ccc", { createdAt: at(-hour), expiresAt: at(-minute) }),
-      record("ddd", { createdAt: at(-minute), revokedAt: at(-30_000), workspace: "w" })
+      undefined,
+      "ccc | - | default | viewer | * | 1 h | expired 1 min ago | never"
+    ],
+    [
+      record("ddd", { createdAt: at(-minute), revokedAt: at(-30_000), workspace: "w" }),
+      undefined,
+      "ddd | - | w | viewer | * | 1 min | revoked 30 s ago | never"
     ]
-    const uses = new Map([
-      ["aaa", at(-5 * minute)],
-      ["bbb", at(-26 * hour)]
-    ])
-    assert.deepStrictEqual(tokenTable(records, uses, nowMs), [
-      "id   label              workspace  role     scopes                    age    expires            last use",
-      "aaa  owner of the home  default    owner    *                         3 d    never              within the hour",
-      "bbb  ci                 default    service  audio:speech,voices:read  2 d    in 90 d            1 d ago",
-      "ccc  -                  default    viewer   *                         1 h    expired 1 min ago  never",
-      "ddd  -                  w          viewer   *                         1 min  revoked 30 s ago   never"
-    ])
-  })
-
-  it("has its headings without a token", () => {
-    assert.deepStrictEqual(tokenTable([], new Map(), nowMs), [
-      "id  label  workspace  role  scopes  age  expires  last use"
-    ])
+  ])("shows the rights, age, end and last use of %j", (given, lastUsedAt, row) => {
+    assert.strictEqual(
+      Object.values(tokenRow(given, lastUsedAt, nowMs))
+        .map((cell) => cell ?? "-")
+        .join(" | "),
+      row
+    )
   })
 
   it("fills in JSON the fields that a record omits", () => {

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { withoutUndefined, linesOf, refusalLines } from "../../../../services/cli/operate/client.ts"
+import { linesOf } from "../../../../services/cli/answers.ts"
+import { withoutUndefined, refusalLines } from "../../../../services/cli/operate/client.ts"
 
 describe("what the console answers, in a terminal", () => {
   it("is a field a line, with lists and inner fields further in", () => {
