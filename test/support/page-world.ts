@@ -9,6 +9,7 @@ import type { Browser } from "playwright-core"
 import { newHome, type RunningFleet, startFleet } from "../../dev/fixtures/starling.ts"
 import { startWithinMs, until } from "../../dev/fixtures/eventually.ts"
 import { openBrowser } from "./page.ts"
+import { fillFleet } from "./page-fill.ts"
 import { makeRepositories } from "./pipeline-repository.ts"
 import { startRunner } from "./pipeline-runner.ts"
 
@@ -39,7 +40,12 @@ const startReceiver = async () => {
   }
 }
 
-export const startPageWorld = async (): Promise<PageWorld> => {
+interface WorldOptions {
+  /** With what a fleet of some hours holds. */
+  readonly isFilled?: boolean
+}
+
+export const startPageWorld = async ({ isFilled = false }: WorldOptions = {}): Promise<PageWorld> => {
   const receiver = await startReceiver()
   const home = newHome()
   const endpoint = { Name: "demo", Url: receiver.url, MaxAttempts: 1, CircuitBreaker: false }
@@ -50,43 +56,62 @@ export const startPageWorld = async (): Promise<PageWorld> => {
   const garden = repositories.make("garden")
   const runner = await startRunner({ nats: fleet.ready.nats, home: home.folder, agents: ["coder"] })
   const browser = await openBrowser()
+  const askQuestion = async (title: string, question: string) => {
+    const id = await createItem(fleet, { title, instructions: `!ask ${question}`, repositoryUrl: garden.url })
+    await until(async () => (await callPipeline(fleet, "GET", `/workitems/${id}`)).openQuestions?.length === 1, {
+      withinMs: startWithinMs
+    })
+    return id
+  }
+  const emptyReceivers = isFilled ? await fillFleet(fleet, home) : () => undefined
+  if (isFilled) {
+    for (const [title, instructions] of items) await createItem(fleet, { title, instructions, repositoryUrl: garden.url })
+  }
   return {
     fleet,
     browser,
     answerWith: receiver.answerWith,
-    askQuestion: (title, question) => askQuestion(fleet, { title, question, repositoryUrl: garden.url }),
+    askQuestion,
     stop: async () => {
       await browser.close()
       await runner.stop()
       await fleet.stop("SIGTERM")
       receiver.close()
+      emptyReceivers()
       repositories.remove()
       home.remove()
     }
   }
 }
 
+/** Work items in each state, by what their agent is ordered to do. */
+const items: ReadonlyArray<readonly [title: string, instructions: string]> = [
+  ["Sweep the path", "Leave no leaf."],
+  ["Repaint the bench", "The old green."],
+  ["Count the bulbs", "!no-action"],
+  ["Mend the greenhouse door", "!fail"],
+  ["Water the tomatoes", "!slow work 600"],
+  ["Label the seed drawers", "!block 1"]
+]
+
 interface Wish {
   readonly title: string
-  readonly question: string
+  readonly instructions: string
   readonly repositoryUrl: string
 }
 
-const askQuestion = async ({ ready }: RunningFleet, { title, question, repositoryUrl }: Wish): Promise<string> => {
-  const call = async (method: string, path: string, body?: unknown) => {
-    const answer = await fetch(`${ready.pipeline}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${ready.token}`, "content-type": "application/json" },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) })
-    })
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
-    return (await answer.json()) as { readonly id: string; readonly openQuestions?: ReadonlyArray<unknown> }
-  }
-  await call("PUT", "/projects/garden", { displayName: "Garden", repositoryUrl })
-  const wish = { title, projectId: "garden", agent: "coder", instructions: `!ask ${question}` }
-  const { id } = await call("POST", "/workitems", wish)
-  await until(async () => (await call("GET", `/workitems/${id}`)).openQuestions?.length === 1, {
-    withinMs: startWithinMs
+const createItem = async (fleet: RunningFleet, { title, instructions, repositoryUrl }: Wish): Promise<string> => {
+  await callPipeline(fleet, "PUT", "/projects/garden", { displayName: "Garden", repositoryUrl })
+  const wish = { title, projectId: "garden", agent: "coder", instructions }
+  return (await callPipeline(fleet, "POST", "/workitems", wish)).id
+}
+
+const callPipeline = async ({ ready }: RunningFleet, method: string, path: string, body?: unknown) => {
+  const answer = await fetch(`${ready.pipeline}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${ready.token}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) })
   })
-  return id
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
+  return (await answer.json()) as { readonly id: string; readonly openQuestions?: ReadonlyArray<unknown> }
 }
