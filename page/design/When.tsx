@@ -15,15 +15,15 @@ export const When = ({ label, value, onChange }: WhenProps) => (
         {...given}
         type="datetime-local"
         step={1}
-        value={value === "" ? "" : localOf(value)}
+        value={localOf(value)}
         onChange={({ target }) => onChange(target.value === "" ? "" : new Date(target.value).toISOString())}
       />
     )}
   </Field>
 )
 
-/** `2026-11-24T12:00:00` of the reader's zone, as the control wants it. */
-const localOf = (iso: string) => {
+/** `2026-11-24T12:00:00` of the reader's zone, as the control wants it; empty for no time. */
+export const localOf = (iso: string) => {
   const at = new Date(iso)
   return Number.isNaN(at.getTime())
     ? ""

@@ -143,7 +143,7 @@ describe.skipIf(!hasBrowser)("the page of an operator", () => {
     await page.getByText("This screen could not be loaded").waitFor()
     await page.unrouteAll()
     await page.getByRole("button", { name: "Load the page again" }).click()
-    await page.getByRole("heading", { name: "Roles" }).waitFor()
+    await page.getByRole("heading", { name: "Processes" }).waitFor()
     await page.close()
   })
 

@@ -135,7 +135,7 @@ describe.skipIf(!hasBrowser)("the page at a thousand events a second", () => {
     await page.locator("table.events tbody tr").nth(3).getByRole("link").first().click()
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).click()
     await page.getByRole("link", { name: "Fleet" }).click()
-    await page.getByRole("region", { name: "Roles" }).waitFor()
+    await page.getByRole("region", { name: "Processes" }).waitFor()
     await stopFlood()
     assertQuick(await pace(), "filtering, opening and leaving")
     assert.deepStrictEqual(complaints(), [])

@@ -65,7 +65,8 @@ export const startPageWorld = async ({ isFilled = false }: WorldOptions = {}): P
   }
   const emptyReceivers = isFilled ? await fillFleet(fleet, home) : () => undefined
   if (isFilled) {
-    for (const [title, instructions] of items) await createItem(fleet, { title, instructions, repositoryUrl: garden.url })
+    for (const [title, instructions] of items)
+      await createItem(fleet, { title, instructions, repositoryUrl: garden.url })
   }
   return {
     fleet,

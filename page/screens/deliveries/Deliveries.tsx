@@ -3,13 +3,12 @@ import { useRoute } from "wouter"
 import { navigate, addressWith, useFilters } from "../../address.ts"
 import { get } from "../../api/client.ts"
 import { usePages } from "../../api/pages.ts"
-import { Field } from "../../design/Field.tsx"
+import { FilterBar, type FilterField } from "../../design/FilterBar.tsx"
 import { Head, Tabs } from "../../design/Head.tsx"
 import { Pager } from "../../design/Pager.tsx"
 import { Empty } from "../../design/Said.tsx"
 import { type Column, Table } from "../../design/Table.tsx"
 import { Time } from "../../design/Time.tsx"
-import { When } from "../../design/When.tsx"
 import { duration } from "../../design/words.ts"
 import { type DeliveryRow, OutcomeBadge } from "./OutcomeBadge.tsx"
 import { addAddress } from "../../endpoint-addresses.ts"
@@ -58,7 +57,8 @@ const columns: ReadonlyArray<Column<DeliveryRow>> = [
 ]
 
 const Attempts = () => {
-  const { values, set } = useFilters(names)
+  const filters = useFilters(names)
+  const { values } = filters
   const [isOne, one] = useRoute("/deliveries/:deliveryId")
   const outcome = outcomes.find((known) => known === values.outcome)
   const pages = usePages<DeliveryRow>(
@@ -75,7 +75,7 @@ const Attempts = () => {
   )
   return (
     <>
-      <AttemptFilters values={values} set={set} />
+      <FilterBar filters={filters} fields={fields} />
       <Pager
         pages={pages}
         what="deliveries"
@@ -104,65 +104,19 @@ const Attempts = () => {
   )
 }
 
-type AttemptFiltersProps = Pick<ReturnType<typeof useFilters<(typeof names)[number]>>, "values" | "set">
-
-const AttemptFilters = ({ values, set }: AttemptFiltersProps) => (
-  <div className="filters">
-    <Field label="Endpoint" hint="Its name">
-      {(given) => (
-        <input
-          {...given}
-          type="search"
-          autoComplete="off"
-          value={values.endpoint}
-          onChange={({ target }) => set({ endpoint: target.value })}
-        />
-      )}
-    </Field>
-    <Field label="Outcome" hint="How an attempt ended">
-      {(given) => (
-        <select {...given} value={values.outcome} onChange={({ target }) => set({ outcome: target.value })}>
-          <option value="">any</option>
-          {outcomes.map((outcome) => (
-            <option key={outcome}>{outcome}</option>
-          ))}
-        </select>
-      )}
-    </Field>
-    <Field label="Event" hint="A name or a pattern: work_item.*">
-      {(given) => (
-        <input
-          {...given}
-          type="search"
-          autoComplete="off"
-          value={values.event}
-          onChange={({ target }) => set({ event: target.value.trim() })}
-        />
-      )}
-    </Field>
-    <Field label="Event's number" hint="Its sequence, as in its drawer">
-      {(given) => (
-        <input
-          {...given}
-          type="search"
-          inputMode="numeric"
-          autoComplete="off"
-          maxLength={15}
-          value={values.eventSequence}
-          onChange={({ target }) => set({ eventSequence: target.value.replaceAll(/\D/gu, "") })}
-        />
-      )}
-    </Field>
-    {/* Two times are sixteen stops of the keyboard, and half of a small screen. */}
-    <details className="when-filter" open={values.since !== "" || values.until !== "" ? true : undefined}>
-      <summary>Time</summary>
-      <div className="filters">
-        <When label="Since" value={values.since} onChange={(since) => set({ since })} />
-        <When label="Until" value={values.until} onChange={(until) => set({ until })} />
-      </div>
-    </details>
-  </div>
-)
+const fields: ReadonlyArray<FilterField<(typeof names)[number]>> = [
+  { name: "outcome", label: "Outcome", choices: outcomes },
+  { name: "endpoint", label: "Endpoint", accept: (typed) => typed },
+  { name: "event", label: "Event", hint: "A name or a pattern: work_item.*" },
+  {
+    name: "eventSequence",
+    label: "Event number",
+    hint: "Its sequence, as shown on the event",
+    accept: (typed) => typed.replaceAll(/\D/gu, "").slice(0, 15)
+  },
+  { name: "since", label: "Since", kind: "moment" },
+  { name: "until", label: "Until", kind: "moment" }
+]
 
 const NoDeliveries = ({ isFiltered }: { readonly isFiltered: boolean }) => (
   <Empty title={isFiltered ? "No attempt matches" : "Nothing was sent yet"}>

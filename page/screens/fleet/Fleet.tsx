@@ -11,6 +11,7 @@ import { endpointAddress } from "../../endpoint-addresses.ts"
 import { conditionsOf } from "./conditions.ts"
 import { Conditions } from "./Conditions.tsx"
 import "./fleet.css"
+import { type Process, processesOf } from "./processes.ts"
 import { Leases, Streams } from "./Streams.tsx"
 import { type Frame, useFleet } from "./useFleet.ts"
 
@@ -53,8 +54,8 @@ const Now = () => {
       </p>
       <Conditions conditions={conditionsOf(frame)} />
       <Totals totals={totals} past={past} />
-      <h2>Roles</h2>
-      <Table label="Roles" rows={roles} columns={roleColumns} keyOf={({ role, at: place }) => `${role} ${place}`} />
+      <h2>Processes</h2>
+      <Table label="Processes" rows={processesOf(roles)} columns={processColumns} keyOf={({ at: place }) => place} />
       <h2>Endpoints</h2>
       {endpoints.length === 0 ? (
         <p className="soft">Nothing has been sent to any of them yet.</p>
@@ -139,34 +140,47 @@ const tones: Readonly<Record<string, Tone>> = {
 }
 const State = ({ word }: { readonly word: string }) => <Badge tone={tones[word] ?? "quiet"}>{word}</Badge>
 
-const roleColumns: ReadonlyArray<Column<Frame["roles"][number]>> = [
-  { title: "Role", cell: ({ role }) => role },
-  {
-    title: "State",
-    cell: ({ state, why }) => (
-      <>
-        <State word={state} /> {why === "" ? null : <span className="soft">{why}</span>}
-      </>
-    )
-  },
-  { title: "Takes", cell: ({ consumedPerSecond }) => rate(consumedPerSecond), isNumber: true },
-  { title: "Gives", cell: ({ publishedPerSecond }) => rate(publishedPerSecond), isNumber: true },
+const processColumns: ReadonlyArray<Column<Process>> = [
+  { title: "Process", cell: ({ at }) => <code>{at.replace(/^https?:\/\//u, "")}</code> },
+  { title: "State", cell: ({ state }) => <State word={state} /> },
+  { title: "Roles inside", cell: ({ roles }) => <RolesInside roles={roles} /> },
+  { title: "CPU", cell: ({ roles: [role] }) => coresOf(role?.cores ?? null), isNumber: true, isMinor: true },
   {
     title: "Memory",
-    cell: ({ residentMb }) => (residentMb === null ? "–" : `${count(residentMb)} MB`),
+    cell: ({ roles: [role] }) => megabytesOf(role?.residentMb ?? null),
     isNumber: true,
     isMinor: true
   },
-  { title: "Processors", cell: ({ cores }) => (cores === null ? "–" : figure(cores)), isNumber: true, isMinor: true },
-  {
-    title: "Loop lag",
-    cell: ({ loopLagMs }) => (loopLagMs === null ? "–" : duration(loopLagMs)),
-    isNumber: true,
-    isMinor: true
-  },
-  { title: "Release", cell: ({ version }) => version ?? "–", isMinor: true },
-  { title: "At", cell: ({ at }) => <code>{at}</code>, isMinor: true }
+  { title: "Loop lag", cell: ({ roles: [role] }) => msOf(role?.loopLagMs ?? null), isNumber: true, isMinor: true },
+  { title: "Release", cell: ({ roles: [role] }) => role?.version ?? "–", isMinor: true }
 ]
+
+/** As many cores as it keeps busy. */
+const coresOf = (cores: number | null) => (cores === null ? "–" : `${Math.round(cores * 100)} %`)
+const megabytesOf = (megabytes: number | null) => (megabytes === null ? "–" : `${count(megabytes)} MB`)
+
+/** Each with its traffic; its state only where it differs from a role that is up. */
+const RolesInside = ({ roles }: Pick<Process, "roles">) => (
+  <ul className="roles-inside">
+    {roles.map(({ role, state, why, consumedPerSecond, publishedPerSecond }) => (
+      <li key={role}>
+        {role}
+        {state === "up" ? null : (
+          <>
+            {" "}
+            <State word={state} /> <span className="soft">{why}</span>
+          </>
+        )}
+        {(consumedPerSecond ?? 0) + (publishedPerSecond ?? 0) === 0 ? null : (
+          <span className="soft">
+            {" "}
+            {rate(consumedPerSecond)} in, {rate(publishedPerSecond)} out
+          </span>
+        )}
+      </li>
+    ))}
+  </ul>
+)
 
 const endpointColumns: ReadonlyArray<Column<Frame["endpoints"][number]>> = [
   { title: "Endpoint", cell: ({ endpoint }) => endpoint },
@@ -180,8 +194,8 @@ const endpointColumns: ReadonlyArray<Column<Frame["endpoints"][number]>> = [
 const msOf = (ms: number | null) => (ms === null ? "–" : duration(ms))
 
 const latencyColumns: ReadonlyArray<Column<Frame["latencies"][number]>> = [
-  { title: "What", cell: ({ what }) => what },
-  { title: "Rate", cell: ({ perSecond }) => rate(perSecond), isNumber: true },
-  { title: "Median", cell: ({ p50Ms }) => msOf(p50Ms), isNumber: true },
-  { title: "99 of 100 within", cell: ({ p99Ms }) => msOf(p99Ms), isNumber: true }
+  { title: "Step", cell: ({ what }) => what },
+  { title: "Rate", cell: ({ perSecond }) => rate(perSecond), isNumber: true, isMinor: true },
+  { title: "p50", cell: ({ p50Ms }) => msOf(p50Ms), isNumber: true },
+  { title: "p99", cell: ({ p99Ms }) => msOf(p99Ms), isNumber: true }
 ]
