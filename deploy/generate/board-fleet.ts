@@ -14,10 +14,13 @@ export const fleetBoard: Board = {
         "bus_published_total",
         "bus_reconnects_total",
         "bus_redelivered_total",
+        "bus_rejected_messages",
         "bus_rejected_total",
         "bus_relay_behind_since_seconds",
         "bus_relay_position",
         "bus_relay_waiting_since_seconds",
+        "bus_stream_copies_behind",
+        "bus_stream_lost",
         "bus_topology_differences",
         "bus_unusable_streams",
         "check_failing",
@@ -32,6 +35,7 @@ export const fleetBoard: Board = {
         "nodejs_eventloop_lag_p99_seconds",
         "process_cpu_seconds_total",
         "process_resident_memory_bytes",
+        "process_unready",
         "starling_build_info",
         "tracing_spans_total"
       ]

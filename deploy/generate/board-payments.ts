@@ -13,7 +13,12 @@ export const paymentsBoard: Board = {
     {
       label: "model",
       of: "gateway_tokens_total",
-      narrows: ["gateway_charged_usd_total", "gateway_provider_cost_usd_total", "gateway_breaker_open"]
+      narrows: [
+        "gateway_charged_usd_total",
+        "gateway_provider_cost_usd_total",
+        "gateway_breaker_open",
+        "gateway_price_below_cost"
+      ]
     }
   ],
   rows: [

@@ -11,10 +11,12 @@ export const webhooksBoard: Board = {
       of: "webhook_circuit_state",
       narrows: [
         "endpoint:webhook_attempt_failures:ratio_rate5m",
+        "webhook_abandoned_deliveries",
         "webhook_attempts_total",
         "webhook_backlog",
         "webhook_deliveries_total",
         "webhook_endpoint_paused",
+        "webhook_endpoint_unusable",
         "webhook_in_flight",
         "webhook_oldest_due_age_seconds",
         "webhook_parked_events",

@@ -84,7 +84,7 @@ describe("the broker's streams on the console", () => {
         yield* eventually(call("GET /streams"), {
           is: ({ body }) => {
             const shown = named(itemsOf(body), "ABANDONED")["consumers"] as ReadonlyArray<Json>
-            return named(shown, "idle")["isPaused"] === true && shown.length === 2
+            return shown.length === 2 && named(shown, "idle")["isPaused"] === true
           }
         })
       })
