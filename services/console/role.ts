@@ -10,7 +10,8 @@
  * (examples and resends), `audit.*`; orders to settlers on `payments.books` and `payments.refunds`; removals from
  * ABANDONED and REJECTED; KV `tokens`, `token-uses`, `endpoints`, `webhook-endpoints`, `sign-in-codes`, `idempotency`, `conditions`
  * state: none; any number of processes serve side by side
- * when something fails: an action that cannot be recorded is not done; with the broker away every route is a 503;
+ * when something fails: an action that cannot be recorded is not done; with the broker away every route is a 503 but the
+ * view of the fleet, for callers whose token was found in the last ten minutes;
  * losing every process costs the fleet only its operators' view
  */
 import { Effect, Layer, Option } from "effect"
@@ -81,6 +82,10 @@ const address = Layer.effectDiscard(
   })
 )
 
+// As long as an outage of the broker takes to be understood. What needs no broker is the view of the fleet: a read of a
+// stream, and each act, which is recorded first, is refused without one.
+const countsUnseenMs = 10 * 60_000
+
 /** A page's call has its token in a cookie. */
 const auth = Layer.unwrap(
   Effect.gen(function* () {
@@ -90,7 +95,7 @@ const auth = Layer.unwrap(
       cookie,
       Option.map(({ token }) => token)
     )
-    return Auth.layer({ otherToken, namedPerson: proven })
+    return Auth.layer({ otherToken, namedPerson: proven, countsUnseenMs })
   })
 )
 

@@ -2,7 +2,7 @@
  * Authentication by token: a bearer token, or one that the API finds beside it. A valid token is cached for four
  * seconds, so a revocation takes effect within five; an unknown token costs the same work as a known one. An address
  * that keeps sending wrong tokens is refused without a look-up, except for tokens that were right before, because the
- * address may be shared. An expired token is refused as expired from the moment it expires. A scope that reaches the
+ * address may be shared. While tokens cannot be looked up, an API can let those count that it found a while ago. An expired token is refused as expired from the moment it expires. A scope that reaches the
  * entire fleet works only for tokens of the fleet's own workspace, `Fleet.Workspace`.
  */
 import { hash } from "node:crypto"
@@ -59,6 +59,11 @@ interface AuthOptions {
   readonly roles?: RoleScopes
   /** Wrong tokens per address and minute. */
   readonly failuresMax?: number
+  /**
+   * How long a token that was found goes on to count while no token can be looked up. Only for an API that then can do
+   * nothing but show what it holds itself; without it, callers are refused with 503.
+   */
+  readonly countsUnseenMs?: number
   /** The token of a caller that sends no Authorization, such as a page's in a cookie; fails where it must not count. */
   readonly otherToken?: Effect.Effect<Option.Option<string>, WireError, HttpCall>
   /** The person whom the call itself names. With it, a person's token counts only for calls that name that person. */
@@ -72,6 +77,10 @@ const provenTokensMax = 4_096
 const foundFor = Duration.seconds(4)
 // An unknown token is looked up again soon: it may have been created meanwhile.
 const unknownFor = Duration.seconds(1)
+// A call to a broker that hangs would wait for five seconds.
+const hangsAfter = Duration.seconds(1)
+// One call in so long tries anew.
+const missedForMs = 4_000
 const bearer = /^bearer +([\x21-\x7e]{1,512})$/iu
 
 /**
@@ -98,6 +107,7 @@ export class Auth extends Context.Service<
 const make = Effect.fnUntraced(function* ({
   roles = roleScopes,
   failuresMax = failuresMaxDefault,
+  countsUnseenMs = 0,
   otherToken = Effect.succeedNone,
   namedPerson
 }: AuthOptions) {
@@ -105,14 +115,14 @@ const make = Effect.fnUntraced(function* ({
   const tokens = yield* Tokens
   const uses = yield* TokenUses
   const failures = rateWindow({ name: "failed_auth", limit: failuresMax, windowMs: failureWindowMs })
-  const proven = new Set<string>()
+  const proven = new Map<string, Proven>()
   // Keys are hashes, so that the tokens themselves are not stored.
   const wanted = new Map<string, string>()
   const cache = yield* Cache.makeWith((key: string) => tokens.find(wanted.get(key) ?? ""), {
     capacity: cachedTokensMax,
     timeToLive: (exit) => (Exit.isSuccess(exit) ? (Option.isSome(exit.value) ? foundFor : unknownFor) : Duration.zero)
   })
-  const lookUp = (key: string, token: string) =>
+  const ask = (key: string, token: string) =>
     Effect.suspend(() => {
       wanted.set(key, token)
       return Cache.get(cache, key)
@@ -121,6 +131,22 @@ const make = Effect.fnUntraced(function* ({
       Effect.tapError((error) => Effect.logWarning("tokens cannot be looked up", error)),
       Effect.mapError(() => serviceUnavailable(1, "tokens cannot be checked just now"))
     )
+  /** One that was found before is not kept waiting for a broker that hangs. */
+  const lookUp = Effect.fnUntraced(function* (key: string, token: string) {
+    const nowMs = yield* Clock.currentTimeMillis
+    const last = proven.get(key)
+    if (last === undefined || nowMs - last.foundAtMs > countsUnseenMs) return yield* ask(key, token)
+    if (nowMs - last.missedAtMs < missedForMs) return Option.some(last.record)
+    return yield* ask(key, token).pipe(
+      Effect.timeoutOrElse({ duration: hangsAfter, orElse: () => Effect.fail("no answer in time") }),
+      Effect.catch(() =>
+        Effect.sync(() => {
+          proven.set(key, { ...last, missedAtMs: nowMs })
+          return Option.some(last.record)
+        })
+      )
+    )
+  })
 
   const within = Effect.fnUntraced(function* <A>(look: Effect.Effect<Option.Option<A>, WireError>) {
     const address = addressGroup((yield* HttpCall).remoteAddress)
@@ -142,8 +168,9 @@ const make = Effect.fnUntraced(function* ({
       proven.delete(key)
       return yield* unauthorized("the token is not valid", 'Bearer error="invalid_token"')
     }
-    remember(proven, key)
-    if (hasExpired(record.value, yield* Clock.currentTimeMillis)) return yield* expired(record.value)
+    const nowMs = yield* Clock.currentTimeMillis
+    remember(proven, key, record.value, nowMs)
+    if (hasExpired(record.value, nowMs)) return yield* expired(record.value)
     if (namedPerson !== undefined) yield* requirePerson(record.value, namedPerson)
     yield* uses.note(record.value.id)
     return callerOf(record.value, roles, fleetWorkspace)
@@ -224,11 +251,24 @@ const callerOf = (record: TokenRecord, roles: RoleScopes, fleetWorkspace: string
   }
 }
 
-const remember = (proven: Set<string>, key: string) => {
-  if (proven.has(key)) return
-  for (const oldest of proven) {
-    if (proven.size < provenTokensMax) break
-    proven.delete(oldest)
+/** A token that was found, and when; and when it last could not be looked up. */
+interface Proven {
+  readonly record: TokenRecord
+  readonly foundAtMs: number
+  readonly missedAtMs: number
+}
+
+const never = Number.NEGATIVE_INFINITY
+
+const remember = (proven: Map<string, Proven>, key: string, record: TokenRecord, nowMs: number) => {
+  const before = proven.get(key)
+  // It counts although nothing was found now.
+  if (before !== undefined && nowMs - before.missedAtMs < missedForMs) return
+  if (before === undefined) {
+    for (const oldest of proven.keys()) {
+      if (proven.size < provenTokensMax) break
+      proven.delete(oldest)
+    }
   }
-  proven.add(key)
+  proven.set(key, { record, foundAtMs: nowMs, missedAtMs: never })
 }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Option, Result } from "effect"
+import { Effect, Fiber, Layer, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { BusUnavailable } from "#bus"
 import { type ApiScope, apiScopes } from "#base"
@@ -30,15 +30,24 @@ const record = (more: Partial<TokenRecord> = {}): TokenRecord => ({
 })
 
 /** Tokens by their text, and how often they were looked for. */
-const store = (known: Map<string, TokenRecord>, state = { looks: 0, isDown: false, used: Array<string>() }) => ({
-  state,
-  layer: Auth.layer({ failuresMax: 3 }).pipe(
+const store = (known: Map<string, TokenRecord>, options: { readonly countsUnseenMs?: number } = {}) => {
+  const state = { looks: 0, isDown: false, hangs: false, used: Array<string>() }
+  return { state, layer: storeLayer(known, state, options) }
+}
+
+const storeLayer = (
+  known: Map<string, TokenRecord>,
+  state: ReturnType<typeof store>["state"],
+  options: { readonly countsUnseenMs?: number }
+) =>
+  Auth.layer({ failuresMax: 3, ...options }).pipe(
     Layer.provide(
       Layer.mock(Tokens, {
         // The store is across the network: other calls arrive during a look-up.
         find: (token) =>
           Effect.flatMap(Effect.yieldNow, () => {
             state.looks += 1
+            if (state.hangs) return Effect.never
             return state.isDown
               ? Effect.fail(new BusUnavailable({ operation: "get", detail: "no broker" }))
               : Effect.succeed(Option.fromNullishOr(known.get(token)))
@@ -48,7 +57,6 @@ const store = (known: Map<string, TokenRecord>, state = { looks: 0, isDown: fals
     Layer.provide(Layer.mock(TokenUses, { note: (id) => Effect.sync(() => void state.used.push(id)) })),
     Layer.provide(Configuration.layerOf({ Fleet: { Workspace: "ours" } }).pipe(Layer.orDie))
   )
-})
 
 const from = (remoteAddress: string, authorization?: string) =>
   Effect.provideService(HttpCall, {
@@ -204,6 +212,65 @@ describe("callers", () => {
       for (let n = 0; n < 5; n++) assert.strictEqual(yield* whoWith("Bearer good"), 503)
       state.isDown = false
       assert.strictEqual(yield* whoWith("Bearer good"), "w1")
+    }).pipe(Effect.provide(layer))
+  })
+})
+
+describe("callers of an API that shows only what it holds, while the store is unreachable", () => {
+  const countsUnseenMs = 600_000
+
+  it.effect("count for a while if their token was found before, and nobody else does", () => {
+    const { layer, state } = store(
+      new Map([
+        ["good", record()],
+        ["new", record()]
+      ]),
+      { countsUnseenMs }
+    )
+    return Effect.gen(function* () {
+      assert.strictEqual(yield* whoWith("Bearer good"), "w1")
+      state.isDown = true
+      for (const seconds of [5, 60, 534]) {
+        yield* TestClock.adjust(`${seconds} seconds`)
+        assert.strictEqual(yield* whoWith("Bearer good"), "w1")
+        assert.strictEqual(yield* whoWith("Bearer new"), 503)
+      }
+      yield* TestClock.adjust("2 seconds")
+      assert.strictEqual(yield* whoWith("Bearer good"), 503)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("wait for one second at most, and then not again for four", () => {
+    const { layer, state } = store(new Map([["good", record()]]), { countsUnseenMs })
+    return Effect.gen(function* () {
+      yield* whoWith("Bearer good")
+      yield* TestClock.adjust("5 seconds")
+      state.hangs = true
+      const first = yield* Effect.forkChild(whoWith("Bearer good"))
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* Fiber.join(first), "w1")
+      const looks = state.looks
+      yield* TestClock.adjust("2 seconds")
+      assert.strictEqual(yield* whoWith("Bearer good"), "w1")
+      assert.strictEqual(state.looks, looks)
+    }).pipe(Effect.provide(layer))
+  })
+
+  it.effect("are refused within five seconds of its return if their token was revoked meanwhile", () => {
+    const known = new Map([["good", record()]])
+    const { layer, state } = store(known, { countsUnseenMs })
+    return Effect.gen(function* () {
+      yield* whoWith("Bearer good")
+      yield* TestClock.adjust("5 seconds")
+      state.isDown = true
+      assert.strictEqual(yield* whoWith("Bearer good"), "w1")
+      known.delete("good")
+      state.isDown = false
+      yield* TestClock.adjust("4500 millis")
+      assert.strictEqual(yield* whoWith("Bearer good"), 401)
+      state.isDown = true
+      yield* TestClock.adjust("1500 millis")
+      assert.strictEqual(yield* whoWith("Bearer good"), 503)
     }).pipe(Effect.provide(layer))
   })
 })
