@@ -1,8 +1,9 @@
 /** Every generated file below deploy/: the fleet on Kubernetes, its broker, and its monitoring. Pure. */
 import { type Topology, topologyOf } from "#bus"
-import { conditionGroups } from "#console/conditions"
+import { conditionGroups, conditions } from "#console/conditions"
 import { stringify } from "yaml"
 import { boards } from "./boards.ts"
+import { inhibitRules } from "./inhibition.ts"
 import { grafana } from "./dashboards.ts"
 import { devBroker, devBrokerFile } from "./dev-broker.ts"
 import { brokerNetwork, fleetSight, network, wayToApis } from "./network.ts"
@@ -61,6 +62,9 @@ const filesOf = (topology: Topology): ReadonlyArray<GeneratedFile> => [
   yamlFile("overlays/dev/nats.yaml", devBroker(topology)),
   { path: `${kubernetes}/overlays/dev/nats.conf`, content: devBrokerFile(topology) },
   ...ruleGroups.map((group) => yamlFile(`monitoring/rules-${group.name}.yaml`, [ruleObject(group)])),
+  yamlFile("monitoring/values-alertmanager.yaml", [
+    { alertmanager: { config: { inhibit_rules: inhibitRules(conditions) } } }
+  ]),
   yamlFile("monitoring/pod-monitor.yaml", [podMonitor]),
   ...boards.map((board) => ({
     path: `${kubernetes}/monitoring/board-${board.uid}.json`,

@@ -76,7 +76,8 @@ export class Health extends Context.Service<
       Effect.map(report),
       Effect.zipWith(remarked, ({ ok, checks: found }, remarksNow) => ({
         ok,
-        checks: { ...report(remarksNow).checks, ...found }
+        // What makes it unready comes first, and wins over a remark of the same name.
+        checks: { ...found, ...report(remarksNow).checks, ...found }
       }))
     )
     return Health.of({ loop, readiness, remark, live, ready, started: Effect.sync(() => void checks.delete(start)) })

@@ -74,11 +74,12 @@ const rootOf = (one: Standing, all: ReadonlyArray<Standing>): Standing | undefin
 
 // A process is no reason: another replica's fault can be the cause of this one's.
 const ofPlace = new Set(["pod", "role", "use", "stream"])
+export const isOfPlace = (label: string) => ofPlace.has(label)
 
 /** Whether two conditions can be about the same thing: a chain's does not explain that of another chain. */
 const isAbout = (cause: Sighting["labels"], effect: Sighting["labels"]) =>
   Object.entries(cause).every(
-    ([label, value]) => ofPlace.has(label) || effect[label] === undefined || effect[label] === value
+    ([label, value]) => isOfPlace(label) || effect[label] === undefined || effect[label] === value
   )
 
 /** A sentence of the table with its labels and figure. */

@@ -115,38 +115,7 @@ const make = Effect.fnUntraced(function* ({
   const tokens = yield* Tokens
   const uses = yield* TokenUses
   const failures = rateWindow({ name: "failed_auth", limit: failuresMax, windowMs: failureWindowMs })
-  const proven = new Map<string, Proven>()
-  // Keys are hashes, so that the tokens themselves are not stored.
-  const wanted = new Map<string, string>()
-  const cache = yield* Cache.makeWith((key: string) => tokens.find(wanted.get(key) ?? ""), {
-    capacity: cachedTokensMax,
-    timeToLive: (exit) => (Exit.isSuccess(exit) ? (Option.isSome(exit.value) ? foundFor : unknownFor) : Duration.zero)
-  })
-  const ask = (key: string, token: string) =>
-    Effect.suspend(() => {
-      wanted.set(key, token)
-      return Cache.get(cache, key)
-    }).pipe(
-      Effect.ensuring(Effect.sync(() => wanted.delete(key))),
-      Effect.tapError((error) => Effect.logWarning("tokens cannot be looked up", error)),
-      Effect.mapError(() => serviceUnavailable(1, "tokens cannot be checked just now"))
-    )
-  /** One that was found before is not kept waiting for a broker that hangs. */
-  const lookUp = Effect.fnUntraced(function* (key: string, token: string) {
-    const nowMs = yield* Clock.currentTimeMillis
-    const last = proven.get(key)
-    if (last === undefined || nowMs - last.foundAtMs > countsUnseenMs) return yield* ask(key, token)
-    if (nowMs - last.missedAtMs < missedForMs) return Option.some(last.record)
-    return yield* ask(key, token).pipe(
-      Effect.timeoutOrElse({ duration: hangsAfter, orElse: () => Effect.fail("no answer in time") }),
-      Effect.catch(() =>
-        Effect.sync(() => {
-          proven.set(key, { ...last, missedAtMs: nowMs })
-          return Option.some(last.record)
-        })
-      )
-    )
-  })
+  const known = yield* lookUps(tokens, countsUnseenMs)
 
   const within = Effect.fnUntraced(function* <A>(look: Effect.Effect<Option.Option<A>, WireError>) {
     const address = addressGroup((yield* HttpCall).remoteAddress)
@@ -162,14 +131,13 @@ const make = Effect.fnUntraced(function* ({
   const prove = Effect.fnUntraced(function* (token: string) {
     const key = hash("sha256", token, "hex")
     // A token that is being looked up costs one try, however many requests bring it at once.
-    const isKnown = proven.has(key) || wanted.has(key)
-    const record = yield* isKnown ? lookUp(key, token) : within(lookUp(key, token))
+    const record = yield* known.isKnown(key) ? known.lookUp(key, token) : within(known.lookUp(key, token))
     if (Option.isNone(record)) {
-      proven.delete(key)
+      known.forget(key)
       return yield* unauthorized("the token is not valid", 'Bearer error="invalid_token"')
     }
     const nowMs = yield* Clock.currentTimeMillis
-    remember(proven, key, record.value, nowMs)
+    known.remember(key, record.value, nowMs)
     if (hasExpired(record.value, nowMs)) return yield* expired(record.value)
     if (namedPerson !== undefined) yield* requirePerson(record.value, namedPerson)
     yield* uses.note(record.value.id)
@@ -250,6 +218,48 @@ const callerOf = (record: TokenRecord, roles: RoleScopes, fleetWorkspace: string
     isKeptFrom: (scope) => has(scope) && isOutside(scope)
   }
 }
+
+/** Tokens by their keys: looked up again after a few seconds, and the last ones that were found. */
+const lookUps = Effect.fnUntraced(function* (tokens: Tokens["Service"], countsUnseenMs: number) {
+  const proven = new Map<string, Proven>()
+  // Keys are hashes, so that the tokens themselves are not stored.
+  const wanted = new Map<string, string>()
+  const cache = yield* Cache.makeWith((key: string) => tokens.find(wanted.get(key) ?? ""), {
+    capacity: cachedTokensMax,
+    timeToLive: (exit) => (Exit.isSuccess(exit) ? (Option.isSome(exit.value) ? foundFor : unknownFor) : Duration.zero)
+  })
+  const ask = (key: string, token: string) =>
+    Effect.suspend(() => {
+      wanted.set(key, token)
+      return Cache.get(cache, key)
+    }).pipe(
+      Effect.ensuring(Effect.sync(() => wanted.delete(key))),
+      Effect.tapError((error) => Effect.logWarning("tokens cannot be looked up", error)),
+      Effect.mapError(() => serviceUnavailable(1, "tokens cannot be checked just now"))
+    )
+  /** One that was found before is not kept waiting for a broker that hangs. */
+  const lookUp = Effect.fnUntraced(function* (key: string, token: string) {
+    const nowMs = yield* Clock.currentTimeMillis
+    const last = proven.get(key)
+    if (last === undefined || nowMs - last.foundAtMs >= countsUnseenMs) return yield* ask(key, token)
+    if (nowMs - last.missedAtMs < missedForMs) return Option.some(last.record)
+    return yield* ask(key, token).pipe(
+      Effect.timeoutOrElse({ duration: hangsAfter, orElse: () => Effect.fail("no answer in time") }),
+      Effect.catch(() =>
+        Effect.sync(() => {
+          proven.set(key, { ...last, missedAtMs: nowMs })
+          return Option.some(last.record)
+        })
+      )
+    )
+  })
+  return {
+    lookUp,
+    isKnown: (key: string) => proven.has(key) || wanted.has(key),
+    forget: (key: string) => void proven.delete(key),
+    remember: (key: string, record: TokenRecord, nowMs: number) => remember(proven, key, record, nowMs)
+  }
+})
 
 /** A token that was found, and when; and when it last could not be looked up. */
 interface Proven {

@@ -14,6 +14,10 @@ export const findingsOf = ({ items }: Pick<Conditions, "items">): ReadonlyArray<
         state: severity === "info" ? "advice" : "missing",
         what: `${title.replace(/\.$/u, "")} (${severity}, since ${since})`,
         why: [hurts, ...explains, ...reasons].join("\n"),
-        mend: [...commands, `docs/runbooks.md#${name.toLowerCase()}`].join("\n")
+        // It would lead back here.
+        mend: [
+          ...commands.filter((command) => command !== "./starling doctor"),
+          `docs/runbooks.md#${name.toLowerCase()}`
+        ].join("\n")
       }
     })

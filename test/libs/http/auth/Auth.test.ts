@@ -29,15 +29,22 @@ const record = (more: Partial<TokenRecord> = {}): TokenRecord => ({
   ...more
 })
 
+interface StoreState {
+  looks: number
+  isDown: boolean
+  hangs: boolean
+  readonly used: Array<string>
+}
+
 /** Tokens by their text, and how often they were looked for. */
 const store = (known: Map<string, TokenRecord>, options: { readonly countsUnseenMs?: number } = {}) => {
-  const state = { looks: 0, isDown: false, hangs: false, used: Array<string>() }
+  const state: StoreState = { looks: 0, isDown: false, hangs: false, used: [] }
   return { state, layer: storeLayer(known, state, options) }
 }
 
 const storeLayer = (
   known: Map<string, TokenRecord>,
-  state: ReturnType<typeof store>["state"],
+  state: StoreState,
   options: { readonly countsUnseenMs?: number }
 ) =>
   Auth.layer({ failuresMax: 3, ...options }).pipe(
