@@ -203,7 +203,7 @@ ${Object.entries(exitCodes)
   .map(([code, when]) => `| ${code} | ${when} |`)
   .join("\n")}
 
-Completions, for every command and flag:
+Completions, for every command and flag, names of events and of the running fleet's endpoints:
 
     ./starling --completions bash > ~/.local/share/bash-completion/completions/starling
     ./starling --completions zsh > "\${fpath[1]}/_starling"

@@ -79,11 +79,24 @@ const isForCompletions = process.argv.some((word) => word.startsWith("--completi
 // Loaded for the shell's script alone: the catalogue costs every other command its start.
 const eventNames = isForCompletions ? (await import("#base")).eventCatalogue.map((event) => event.name) : []
 
-/** An event's name. Shells complete those of the catalogue; others are taken too. */
-export const eventName = (name: string, description: string): Argument.Argument<string> =>
+/** Stands in a completion script for the names of endpoints until `completions.ts` replaces it. */
+export const endpointMark = "@endpoint"
+
+/** A word of which shells complete those that are known; others are taken too. */
+const wordNear = (known: ReadonlyArray<string>) => (name: string, description: string) =>
   isForCompletions
-    ? Argument.Literals(name, eventNames).pipe(Argument.withDescription(description))
+    ? Argument.Literals(name, known).pipe(Argument.withDescription(description))
     : word(name, description)
+
+export const eventName = wordNear(eventNames)
+export const endpointName = wordNear([endpointMark])
+
+/** The same for the text of a flag. */
+const textNear = (known: ReadonlyArray<string>) => (name: string, description: string) =>
+  isForCompletions ? choice(name, known, description) : text(name, "NAME", description)
+
+export const eventFlag = textNear(eventNames)
+export const endpointFlag = textNear([endpointMark])
 
 export const optional = (argument: Argument.Argument<string>) =>
   argument.pipe(Argument.optional, Argument.map(Option.getOrUndefined))

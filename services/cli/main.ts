@@ -6,6 +6,7 @@ const [first, ...rest] = process.argv.slice(2)
 // The version alone loads nothing else.
 if (rest.length === 0 && (first === "--version" || first === "-v"))
   process.stdout.write(`starling ${manifest.version}\n`)
+else if (first === "--names") await (await import("./names.ts")).printNames(rest[0])
 else {
   const { runCommandLine } = await import("./run.ts")
   runCommandLine(asked(first, rest), manifest.version)

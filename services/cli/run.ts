@@ -14,6 +14,7 @@ import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Path from "effect/Path"
 import * as Result from "effect/Result"
+import { completions } from "./completions.ts"
 import { faultLines } from "./faults.ts"
 import { signals } from "./flags.ts"
 import { writeError, writeOut } from "./screen.ts"
@@ -73,7 +74,7 @@ export const interpret = (
 
 // File names stay as written: a command resolves them from the user's folder, and `-` is not a file.
 const surroundings = Layer.mergeAll(
-  CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] }),
+  CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, completions] }),
   FileSystem.layerNoop({ exists: () => Effect.succeed(false) }),
   Layer.effect(
     Path.Path,

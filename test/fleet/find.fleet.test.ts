@@ -42,6 +42,7 @@ describe("./starling find on a whole fleet", () => {
     }
     assert.include(await kindsOf(event?.["entity"]), "event")
     assert.includeMembers(await kindsOf("demo"), ["endpoint", "attempt"])
+    assert.deepStrictEqual(await starling(home, "--names", "endpoint"), { code: 0, out: "demo\n", error: "" })
   })
 
   it("shows a payment with its payer, claim and transaction, by the id of each", async () => {

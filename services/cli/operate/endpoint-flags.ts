@@ -11,6 +11,9 @@ import {
   choice,
   cursor,
   dryRun,
+  endpointFlag,
+  endpointName,
+  eventFlag,
   limit,
   orUndefined,
   reason,
@@ -94,8 +97,6 @@ const shared: Readonly<Record<string, Flag.Flag<unknown>>> = {
 
 /** A value's name in the help, if its field's name is less clear. */
 const metavars: Readonly<Record<string, string>> = {
-  endpoint: "NAME",
-  event: "NAME",
   events: "NAME",
   origin: "NAME",
   model: "ID",
@@ -123,6 +124,8 @@ export const flagOf = (field: string, schema: JsonSchema): Flag.Flag<unknown> =>
     const number = wholeNumber(name, { min: 0, max: 10 ** Number(digits) - 1, description: about })
     return number.pipe(Flag.map(String), orUndefined)
   }
+  if (field === "endpoint") return endpointFlag(name, about)
+  if (field === "event") return eventFlag(name, about)
   const metavar = metavars[field] ?? field.toUpperCase()
   return schema["type"] === "array" ? texts(name, metavar, `${about}; again for more`) : text(name, metavar, about)
 }
@@ -147,7 +150,7 @@ export const sentence = (description: unknown) =>
 const argumentsByParam: Readonly<Record<string, Argument.Argument<string>>> = {
   sequence: word("number", "its number in the list"),
   deliveryId: word("id", "the delivery, as X-Service-Delivery has it"),
-  name: word("name", "the endpoint's name"),
+  name: endpointName("name", "the endpoint's name"),
   key: word("key", "its key in the list"),
   finding: word("id", "a finding, as the list has it")
 }

@@ -9,7 +9,19 @@ import { EndpointSettings } from "#webhooks/contract"
 import { isoTime } from "#base"
 import type { EndpointView } from "#console/api"
 import { CommandRefused, misused, note, print, secretIn } from "../console.ts"
-import { choice, file, json, orUndefined, reason, text, texts, wholeNumber, word } from "../flags.ts"
+import {
+  choice,
+  endpointName,
+  eventFlag,
+  file,
+  json,
+  orUndefined,
+  reason,
+  text,
+  texts,
+  wholeNumber,
+  word
+} from "../flags.ts"
 import { printAct } from "../answers.ts"
 import { type Client, withoutUndefined } from "./client.ts"
 import { consoleCommand, family, operation } from "./operation.ts"
@@ -31,7 +43,7 @@ export const stateOf = (view: EndpointView, nowMs: number): string => {
   return "active"
 }
 
-const name = word("name", "the endpoint's name")
+const name = endpointName("name", "the endpoint's name")
 const settings = {
   event: texts("event", "PATTERN", "events to deliver, by name or pattern, again for more; else all but progress"),
   header: texts("header", "'NAME: VALUE'", "an extra header for the receiver, repeatable"),
@@ -61,7 +73,7 @@ const add = consoleCommand(
       "starling endpoints add shop https://shop.example/hooks --set RetrySchedule=patient --secret shop.secret"
     ],
     flags: {
-      name,
+      name: word("name", "the endpoint's name"),
       to: word("receiver", "the URL that events are posted to"),
       ...settings,
       sign: sign("both"),
@@ -217,7 +229,7 @@ const test = consoleCommand(
       "Sends an example to one endpoint, marked as a test and tried once, and shows the answer. Exits with 1 if it was not accepted.",
     flags: {
       name,
-      event: text("event", "NAME", "a name of the catalogue (work_item.merged)"),
+      event: eventFlag("event", "a name of the catalogue (work_item.merged)"),
       waitSeconds: wholeNumber("wait", { min: 0, max: 600, description: "seconds to wait for its answer (15)" }).pipe(
         Flag.withDefault(15)
       ),

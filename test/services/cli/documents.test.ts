@@ -5,6 +5,8 @@ import { Completions } from "effect/cli"
 import { roleNames } from "#base"
 import { workItemPhases } from "#pipeline/contract"
 import { roles } from "../../../services/cli/commands/fleet.ts"
+import { askingScript } from "../../../services/cli/completions.ts"
+import { endpointMark } from "../../../services/cli/flags.ts"
 import { phases } from "../../../services/cli/commands/hosting.ts"
 import { commandPaths, helpOf, starling } from "../../../services/cli/documents.ts"
 
@@ -58,6 +60,15 @@ describe("the completions", () => {
     const script = Completions.generate("starling", shell, descriptor)
     for (const path of commandPaths()) assert.include(script, path.at(-1) ?? "", path.join(" "))
     for (const flag of flagsOf(descriptor)) assert.include(script, flag)
+  })
+
+  it.each([
+    ["bash", `choices "$cur" '${endpointMark}'`, `choices "$cur" $(_starling--names endpoint)`],
+    ["zsh", `':name:(${endpointMark})'`, "':name:{_starling_names endpoint}'"],
+    ["fish", `-a '${endpointMark}'`, "-a '(_starling_names endpoint)'"],
+    ["powershell", `@('${endpointMark}')`, "@()"]
+  ] as const)("of %s have the request for endpoints in place of %s", (shell, generated, asked) => {
+    assert.include(askingScript(shell, `# head\n${generated}`), asked)
   })
 })
 

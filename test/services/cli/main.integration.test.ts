@@ -1,5 +1,7 @@
-import { spawnSync } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -63,6 +65,7 @@ const offered = (line: string) => {
     # What the package bash-completion gives it, for words without quotes.
     _init_completion() { words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=\${words[cword]}; prev=\${words[cword-1]}; }
     eval "$(./starling --completions bash)"
+    starling() { [[ "$*" == "--names endpoint" ]] && printf '%s\n' ci shop; }
     read -ra COMP_WORDS <<<"$1"
     [[ $1 == *" " ]] && COMP_WORDS+=("")
     COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
@@ -102,8 +105,30 @@ describe("completions in bash", () => {
       ]
     ],
     ["starling publish project.budget_r", ["project.budget_recovered"]],
-    ["starling events example release.rel", []]
+    ["starling events example release.rel", []],
+    ["starling deliveries list --event queue.p", ["queue.paused"]],
+    ["starling endpoints pause ", ["ci", "shop"]],
+    ["starling abandoned resend --endpoint s", ["shop"]],
+    ["starling endpoints add ", []]
   ])("%j lead to %j", (line, words) => {
     assert.deepStrictEqual(offered(line), words)
+  })
+})
+
+describe("names for completions", () => {
+  it("are none, without a word, of a fleet that is not there or hangs", async () => {
+    const hanging = createServer()
+    await new Promise<void>((resolve) => hanging.listen(0, "127.0.0.1", resolve))
+    const { port } = hanging.address() as AddressInfo
+    for (const url of ["http://127.0.0.1:1", `http://127.0.0.1:${port}`]) {
+      const env = { ...process.env, STARLING_CONSOLE: url, STARLING_TOKEN: "a token" }
+      const child = spawn("./starling", ["--names", "endpoint"], { env })
+      let said = ""
+      for (const stream of [child.stdout, child.stderr]) stream.on("data", (data: Buffer) => (said += data.toString()))
+      const code = await new Promise((resolve) => child.once("close", resolve))
+      assert.deepStrictEqual([code, said], [0, ""], url)
+    }
+    hanging.closeAllConnections()
+    hanging.close()
   })
 })
