@@ -46,7 +46,8 @@ const libs = [
     "libs/http",
     "libs/console/readings",
     "libs/console/words",
-    "libs/console/conditions"
+    "libs/console/conditions",
+    "libs/console/history"
   ])
 ]
 const roles = [
@@ -174,6 +175,10 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: "what can be wrong with a fleet: the conditions of all products, seen in its readings",
     knows: [...runtime, ...contracts, "libs/console/readings"]
   },
+  "libs/console/history": {
+    holds: "what the fleet's readings showed, by the minute and by the hour, and what happened when",
+    knows: [...runtime, "libs/console/contract", "libs/console/readings"]
+  },
   "libs/configuration": {
     holds: "the whole configuration: the sections of all products, read, checked, explained",
     knows: [...runtime, ...contracts]
@@ -212,7 +217,8 @@ export const rooms: Readonly<Record<string, Room>> = {
       "libs/payments",
       "libs/console/readings",
       "libs/console/words",
-      "libs/console/conditions"
+      "libs/console/conditions",
+      "libs/console/history"
     ]
   },
   "services/fleet": {

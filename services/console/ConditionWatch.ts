@@ -6,6 +6,7 @@ import { Clock, Context, Effect, Layer, Schedule } from "effect"
 import type { Conditions } from "#console/api"
 import { conditionsView, type Looked, looks } from "#console/conditions"
 import { episodes } from "./episodes.ts"
+import { FleetHistory } from "./FleetHistory.ts"
 import { FleetWatch } from "./FleetWatch.ts"
 
 export class ConditionWatch extends Context.Service<
@@ -19,6 +20,7 @@ export class ConditionWatch extends Context.Service<
     ConditionWatch,
     Effect.gen(function* () {
       const { scan } = yield* FleetWatch
+      const { add } = yield* FleetHistory
       const { sinceOf, keep } = yield* episodes
       const lookAt = looks(sinceOf)
       let last: Looked = {
@@ -29,8 +31,10 @@ export class ConditionWatch extends Context.Service<
         isWhole: false
       }
       const round = Effect.gen(function* () {
-        last = lookAt(yield* scan)
+        const scanned = yield* scan
+        last = lookAt(scanned)
         yield* keep(last)
+        yield* add(scanned.reading)
         // A look that dies must not end the looking: what is shown would stay as it was.
       }).pipe(Effect.catchDefect((defect) => Effect.logError("a look at the fleet died", defect)))
       yield* Effect.forkScoped(Effect.repeat(round, Schedule.spaced(every)))

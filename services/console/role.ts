@@ -5,11 +5,12 @@
  * in: HTTP on Console.Port; metrics and health of every configured process; the streams ATTEMPTS, EVENTS, ABANDONED,
  * REJECTED, RECEIPTS and AUDIT, and the figures of all; KV `tokens`, `endpoints`, `webhook-endpoints`,
  * `webhook-dispatchers`, `authorizations`, `payment-books`, `payment-refunds`, `model-uptime`, `speech-figures`, `leases`,
- * `sign-in-codes`, `conditions`; the built page
+ * `sign-in-codes`, `conditions`, `history`; the built page
  * out: the page's calls to the other APIs, with the caller's token; `deliveries.due.>` (tests and resends), `events.>`
  * (examples and resends), `audit.*`; orders to settlers on `payments.books` and `payments.refunds`; removals from
- * ABANDONED and REJECTED; KV `tokens`, `token-uses`, `endpoints`, `webhook-endpoints`, `sign-in-codes`, `idempotency`, `conditions`
- * state: none; any number of processes serve side by side
+ * ABANDONED and REJECTED; KV `tokens`, `token-uses`, `endpoints`, `webhook-endpoints`, `sign-in-codes`, `idempotency`,
+ * `conditions`, `history`, `leases`
+ * state: the fleet's last day and month, which KV `history` has too; any number of processes serve side by side
  * when something fails: an action that cannot be recorded is not done; with the broker away every route is a 503 but the
  * view of the fleet, for callers whose token was found in the last ten minutes;
  * losing every process costs the fleet only its operators' view
@@ -23,6 +24,7 @@ import { ClaimReader } from "#payments"
 import { AuditLog, auditRoutes } from "./AuditLog.ts"
 import { consoleChecks } from "./checks.ts"
 import { ConditionWatch } from "./ConditionWatch.ts"
+import { FleetHistory } from "./FleetHistory.ts"
 import { FleetWatch } from "./FleetWatch.ts"
 import { keptFigures } from "./kept.ts"
 import { abandonedRoutes } from "./http/abandoned.ts"
@@ -32,7 +34,15 @@ import { deliveryRoutes } from "./http/deliveries.ts"
 import { endpointsRoutes } from "./http/endpoints.ts"
 import { eventRoutes, liveStreams } from "./http/events.ts"
 import { findRoutes } from "./http/find.ts"
-import { conditionRoutes, fleetRoutes, settingRoutes, speechRoutes, streamRoutes, StreamsSeen } from "./http/fleet.ts"
+import {
+  conditionRoutes,
+  fleetRoutes,
+  historyRoutes,
+  settingRoutes,
+  speechRoutes,
+  streamRoutes,
+  StreamsSeen
+} from "./http/fleet.ts"
 import { modelRoutes } from "./http/models.ts"
 import { PageFiles, pageRoutes } from "./page/PageFiles.ts"
 import { ApiProxy, apiProxyRoutes } from "./http/ApiProxy.ts"
@@ -58,6 +68,7 @@ export const consoleRoutes = [
   ...auditRoutes,
   ...findRoutes,
   ...conditionRoutes,
+  ...historyRoutes,
   ...fleetRoutes,
   ...streamRoutes,
   ...tokenRoutes,
@@ -106,7 +117,7 @@ const parts = Layer.mergeAll(
   Idempotency.layer(),
   Layer.unwrap(Effect.map(Configuration, ({ WebhookDelivery }) => WebhookEndpoints.layer(WebhookDelivery))),
   liveStreams,
-  ConditionWatch.layer.pipe(Layer.provideMerge(FleetWatch.layer)),
+  ConditionWatch.layer.pipe(Layer.provideMerge(Layer.merge(FleetWatch.layer, FleetHistory.layer))),
   StreamsSeen.layer,
   PageFiles.layer,
   ApiProxy.layer,

@@ -155,9 +155,9 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     keyTtl: true,
     valueBytesMax: kib,
     leaderReads: true,
-    writers: ["pipeline-api", "sweeper", "webhook-dispatcher", "payment-settler"],
+    writers: ["pipeline-api", "sweeper", "webhook-dispatcher", "payment-settler", "console"],
     readers: ["pipeline-api", "sweeper", "webhook-dispatcher", "payment-settler", "console", "operator"],
-    keepers: ["pipeline-api", "sweeper", "webhook-dispatcher", "payment-settler"]
+    keepers: ["pipeline-api", "sweeper", "webhook-dispatcher", "payment-settler", "console"]
   },
   {
     name: "idempotency",
@@ -292,6 +292,18 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     keyTtl: false,
     // A sentence of the table with its labels.
     valueBytesMax: 8 * kib,
+    leaderReads: true,
+    writers: ["console"],
+    readers: ["console", "operator"]
+  },
+  {
+    name: "history",
+    why: "How often each thing of the fleet was used, how well and how fast: a key for each minute of a day and each hour of thirty days, written over when its turn comes again.",
+    // The keys are a ring: what is older belongs to a fleet without a console.
+    ttlMs: 31 * dayMs,
+    keyTtl: false,
+    // 500 things, each with a name of up to 64 characters and four numbers.
+    valueBytesMax: 64 * kib,
     leaderReads: true,
     writers: ["console"],
     readers: ["console", "operator"]

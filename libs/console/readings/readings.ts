@@ -23,6 +23,8 @@ export interface Window {
   readonly rate: (name: string, labels?: Labels) => number
   /** A quantile of the histogram of that name, in its unit; NaN when nothing was counted. */
   readonly quantile: (name: string, share: number, labels?: Labels) => number
+  /** The increases of the histogram's buckets, by their upper bounds. */
+  readonly buckets: (name: string, labels?: Labels) => ReadonlyMap<number, number>
   /** Each series of that name, with its value in both readings. */
   readonly samples: (name: string) => ReadonlyArray<SeriesSample>
   /** The values of a label, in order. */
@@ -128,6 +130,14 @@ export const windowOf = (before: Reading | undefined, after: Reading): Window =>
     found(name, labels).reduce((sum, { sample }) => sum + sample.value, 0)
   const increase = (name: string, labels: Labels = {}) =>
     found(name, labels).reduce((sum, { url, sample }) => sum + increaseOf(url, name, sample), 0)
+  const buckets = (name: string, labels: Labels = {}) => {
+    const all = new Map<number, number>()
+    for (const { url, sample } of found(`${name}_bucket`, labels)) {
+      const upTo = sample.labels["le"] === "+Inf" ? Number.POSITIVE_INFINITY : Number(sample.labels["le"])
+      all.set(upTo, (all.get(upTo) ?? 0) + increaseOf(url, `${name}_bucket`, sample))
+    }
+    return all
+  }
   const seconds = before === undefined ? 0 : (after.atMs - before.atMs) / 1_000
   return {
     seconds,
@@ -135,14 +145,8 @@ export const windowOf = (before: Reading | undefined, after: Reading): Window =>
     increase,
     most: (name, labels = {}) => found(name, labels).reduce((most, { sample }) => Math.max(most, sample.value), 0),
     rate: (name, labels = {}) => (seconds > 0 ? increase(name, labels) / seconds : Number.NaN),
-    quantile: (name, share, labels = {}) => {
-      const buckets = new Map<number, number>()
-      for (const { url, sample } of found(`${name}_bucket`, labels)) {
-        const upTo = sample.labels["le"] === "+Inf" ? Number.POSITIVE_INFINITY : Number(sample.labels["le"])
-        buckets.set(upTo, (buckets.get(upTo) ?? 0) + increaseOf(url, `${name}_bucket`, sample))
-      }
-      return quantileOf([...buckets], share)
-    },
+    quantile: (name, share, labels = {}) => quantileOf([...buckets(name, labels)], share),
+    buckets,
     samples: (name) =>
       found(name, {}).map(({ url, sample: { labels, value, written } }) => ({
         url,

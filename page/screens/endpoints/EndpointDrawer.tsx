@@ -12,6 +12,7 @@ import { Time, useNowMs } from "../../design/Time.tsx"
 import { count, countOf, duration } from "../../design/words.ts"
 import { attemptsLink } from "../deliveries/DeliveryDrawer.tsx"
 import { OutcomeBadge } from "../deliveries/OutcomeBadge.tsx"
+import { Histories } from "../history/Histories.tsx"
 import { EndpointActs } from "./EndpointActs.tsx"
 import { ChangeEndpoint } from "./EndpointForm.tsx"
 import { breakerOf, type EndpointRow, stateOf } from "./state.ts"
@@ -56,6 +57,7 @@ export const EndpointDrawer = ({ name, onClose, onChanged }: EndpointDrawerProps
             </p>
           ) : null}
           <EndpointFacts endpoint={value} />
+          <Histories kind="endpoint" things={[{ id: name, title: name }]} />
           <Newest endpoint={name} />
           {mayChange && value.source === "run-time" ? (
             <details>

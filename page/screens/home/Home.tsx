@@ -10,6 +10,7 @@ import { SpeakCard } from "../speech/SpeakCard.tsx"
 import { RunCard } from "../work-items/RunCard.tsx"
 import { conditionsOf } from "../fleet/conditions.ts"
 import { Conditions } from "../fleet/Conditions.tsx"
+import { Histories } from "../history/Histories.tsx"
 import "./home.css"
 import { SendCard } from "./SendCard.tsx"
 
@@ -26,6 +27,7 @@ const Home = () => {
         )}
       </Head>
       {frame !== undefined ? <Glance frame={frame} /> : state === "cut off" ? <NotRead what="The fleet" /> : null}
+      <Histories heading="What the fleet does" kind="role" things={products} />
       <div className="cards">
         <SendCard />
         {apis.includes("speech") ? <SpeakCard /> : null}
@@ -37,6 +39,13 @@ const Home = () => {
 }
 
 export default Home
+
+const products = [
+  { id: "webhook-dispatcher", title: "Deliveries", href: "#/deliveries" },
+  { id: "model-gateway", title: "Model calls", href: "#/models" },
+  { id: "speech-api", title: "Speech", href: "#/speech" },
+  { id: "pipeline-api", title: "Commands", href: "#/work-items" }
+]
 
 const Glance = ({ frame }: { readonly frame: Frame }) => {
   const { roles, endpointCount, endpoints, breakersOpen } = frame

@@ -8,6 +8,7 @@ import {
   ConditionsGroup,
   consumersShownMax,
   FleetGroup,
+  HistoryGroup,
   SettingsGroup,
   SpeechGroup,
   type StreamConsumer,
@@ -30,6 +31,7 @@ import { Configuration, ConfigurationOrigin, effectiveSettings, isJson } from "#
 import { SpeechFigures } from "#speech/contract"
 import { Secrets } from "#runtime"
 import { ConditionWatch } from "../ConditionWatch.ts"
+import { FleetHistory } from "../FleetHistory.ts"
 import { FleetWatch } from "../FleetWatch.ts"
 import { apiOptions, cursorText, offsetOf, refusing, whileSignedIn } from "./requests.ts"
 
@@ -57,6 +59,18 @@ export const fleetRoutes = routesOf(
 export const conditionRoutes = routesOf(
   ConditionsGroup,
   { listConditions: () => Effect.flatMap(ConditionWatch, ({ now }) => Effect.map(now, (all) => jsonAnswer(all))) },
+  apiOptions
+)
+
+export const historyRoutes = routesOf(
+  HistoryGroup,
+  {
+    getHistory: ({ query }) =>
+      Effect.gen(function* () {
+        const asked = yield* query
+        return jsonAnswer(yield* (yield* FleetHistory).view(asked))
+      })
+  },
   apiOptions
 )
 

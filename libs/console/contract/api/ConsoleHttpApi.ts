@@ -15,6 +15,7 @@ import { EventsGroup } from "./events.ts"
 import { FindGroup } from "./find.ts"
 import { FleetGroup, SettingsGroup, SpeechGroup, StreamsGroup } from "./fleet.ts"
 import { ClaimsGroup, ReceiptsGroup, TrialsGroup } from "./money.ts"
+import { HistoryGroup } from "./history.ts"
 import { ModelsGroup } from "./models.ts"
 import { RejectedGroup } from "./rejected.ts"
 import { SessionGroup } from "./session.ts"
@@ -39,7 +40,7 @@ export const AuditGroup = guarded(
 
 export const ConsoleHttpApi = HttpApi.make("console")
   .add(EventsGroup, EndpointsGroup, DeliveriesGroup, AbandonedGroup, RejectedGroup, AuditGroup)
-  .add(FindGroup, ConditionsGroup, FleetGroup, StreamsGroup, TokensGroup, SettingsGroup)
+  .add(FindGroup, ConditionsGroup, FleetGroup, HistoryGroup, StreamsGroup, TokensGroup, SettingsGroup)
   .add(ReceiptsGroup, ClaimsGroup, BooksGroup)
   .add(ModelsGroup, SpeechGroup, SessionGroup, TrialsGroup)
   .add(DescriptionGroup)
@@ -111,6 +112,17 @@ export {
   sumsReadMax,
   TrialsGroup
 } from "./money.ts"
+export {
+  type History,
+  HistoryGroup,
+  type HistoryPoint,
+  type HistoryRange,
+  historyRanges,
+  type ThingKind,
+  thingKinds,
+  thingsKeptMax,
+  thingsShownMax
+} from "./history.ts"
 export { type CallHistory, ModelsGroup, type ModelView } from "./models.ts"
 export { RejectedGroup, type RejectedMessage, type RejectedSummary } from "./rejected.ts"
 export { type ProxiedApi, proxiedApis, type Session, SessionGroup } from "./session.ts"
