@@ -5,7 +5,7 @@
  * `console`: the address of the console's page, with a code that signs one browser in; and opening the browser at it.
  */
 import { spawn } from "node:child_process"
-import { Effect, Result, Schema } from "effect"
+import { Effect, Option, Result, Schema } from "effect"
 import { FetchHttpClient, HttpClientError } from "effect/http"
 import { ErrorEnvelope, faultsOf } from "#base"
 import { consoleClient } from "#console/api"
@@ -54,8 +54,26 @@ export const onConsole = <A, E, R>(order: OnConsole, call: (client: Client) => E
   Effect.gen(function* () {
     const place = yield* placeOf(order)
     const client = yield* consoleClient(place)
-    return yield* Effect.mapError(call(client), (error) => refusedBy(error, place.url))
+    return yield* Effect.catch(call(client), (error) =>
+      Effect.flatMap(Effect.option(answerIn(error)), (answer) => {
+        const refusal = Option.getOrElse(answer, () => error)
+        return Effect.fail(refusedBy(refusal, place.url))
+      })
+    )
   }).pipe(Effect.provide(FetchHttpClient.layer))
+
+/** An answer that the API does not declare, such as that of a proxy or of another release. */
+const answerIn = Effect.fnUntraced(function* (error: unknown) {
+  if (!HttpClientError.isHttpClientError(error) || error.response === undefined) return yield* Effect.fail("no answer")
+  const { status, text } = error.response
+  const body = yield* text
+  const envelope = decodeJson(body)
+  if (Result.isSuccess(envelope)) return envelope.success
+  const { origin } = new URL(error.request.url)
+  return new CommandRefused({ reason: `${origin} answered ${status}, and not as a console does: ${oneLine(body)}` })
+})
+
+const decodeJson = Schema.decodeResult(Schema.fromJsonString(ErrorEnvelope))
 
 const decodeEnvelope = Schema.decodeUnknownResult(ErrorEnvelope)
 

@@ -123,7 +123,7 @@ const conditionLines = (all: ReadonlyArray<StandingCondition>) => {
   const shown = causes.slice(0, conditionLinesMax)
   const left = all.length - shown.length
   return [
-    ...shown.map(({ severity, title, since }) => `${severity.padEnd(9)} ${title} since ${since.slice(11, 19)}`),
+    ...shown.map(({ severity, title, since }) => `${severity.padEnd(8)}  since ${since.slice(11, 19)}  ${title}`),
     ...(left === 0 ? [] : [`          and ${left} more: ./starling doctor`])
   ]
 }
@@ -131,25 +131,51 @@ const conditionLines = (all: ReadonlyArray<StandingCondition>) => {
 type Table = ReadonlyArray<ReadonlyArray<string>>
 
 /**
- * A frame as lines that fit the terminal: truncated in width; in height, endpoints and latencies are reduced first.
- * Pure.
+ * A frame as lines that fit the terminal: truncated in width; in height, roles that are up, endpoints and latencies are
+ * reduced. Pure.
  */
 export const frameLines = (frame: Shown, room: Room): ReadonlyArray<string> => {
-  const fixed = [
-    heading(frame),
-    ...conditionLines(frame.conditions),
-    "",
-    ...align(roleTable(frame.roles)),
-    "",
-    ...totalLines(frame),
-    breakerLine(frame)
-  ]
-  const latencies = ["", ...align(latencyTable(frame.latencies.filter(isMeasured)))]
+  const above = [heading(frame), ...conditionLines(frame.conditions), ""]
+  const below = ["", ...totalLines(frame, room), breakerLine(frame)]
   // Busy endpoints come first, and at least three of them before any latency.
-  const left = room.rows - fixed.length - 2
-  const shown = Math.max(Math.min(3, frame.endpoints.length), left - latencies.length)
+  const endpointsMin = Math.min(3, frame.endpoints.length)
+  const roles = roleLines(
+    frame.roles,
+    room.rows - above.length - below.length - (endpointsMin === 0 ? 0 : endpointsMin + 3)
+  )
+  const fixed = [...above, ...roles, ...below]
+  const measured = frame.latencies.filter(isMeasured)
+  const latencies = measured.length === 0 ? [] : ["", ...align(latencyTable(measured))]
+  const left = room.rows - fixed.length - 3
+  const shown = Math.max(endpointsMin, left - latencies.length)
   const endpoints = frame.endpoints.length === 0 ? [] : ["", ...endpointLines(frame.endpoints, shown)]
   return [...fixed, ...endpoints, ...latencies].slice(0, room.rows).map((line) => fit(line, room.columns))
+}
+
+/** Where there is too little room: first what is not up, then a row for each process. */
+const roleLines = (roles: ReadonlyArray<RoleRow>, most: number) => {
+  if (roles.length < most) return align(roleTable(roles))
+  const up = Map.groupBy(
+    roles.filter(({ state }) => state === "up"),
+    ({ at }) => at
+  )
+  const rows = [...roles.filter(({ state }) => state !== "up"), ...[...up.values()].map(together)]
+  if (rows.length < most) return align(roleTable(rows))
+  const shown = Math.max(1, most - 2)
+  return [...align(roleTable(rows.slice(0, shown))), `and ${rows.length - shown} more`]
+}
+
+/** The roles of one process, which has one memory and one loop. */
+const together = (roles: ReadonlyArray<RoleRow>): RoleRow => {
+  const [first, ...others] = roles as [RoleRow, ...Array<RoleRow>]
+  const sum = (values: ReadonlyArray<number | null>) =>
+    values.every((value) => value === null) ? null : values.reduce<number>((total, value) => total + (value ?? 0), 0)
+  return {
+    ...first,
+    role: others.length === 0 ? first.role : `${first.role} +${others.length}`,
+    consumedPerSecond: sum(roles.map((row) => row.consumedPerSecond)),
+    publishedPerSecond: sum(roles.map((row) => row.publishedPerSecond))
+  }
 }
 
 const isMeasured = ({ p50Ms, perSecond }: LatencyRow) => p50Ms !== null || perSecond === null
@@ -165,23 +191,24 @@ const roleTable = (roles: ReadonlyArray<RoleRow>): Table => [
   ["role", "state", "in/s", "out/s", "cores", "MB", "loop p99", "at"],
   ...roles.map((row) => [
     row.role,
-    row.why === "" ? row.state : `${row.state}: ${row.why}`,
+    row.state,
     figure(row.consumedPerSecond),
     figure(row.publishedPerSecond),
     figure(row.cores),
     figure(row.residentMb, 0),
     ms(row.loopLagMs),
-    row.at.replace(/^https?:\/\//u, "")
+    `${row.why === "" ? "" : `${row.why}  `}${row.at.replace(/^https?:\/\//u, "")}`
   ])
 ]
 
-const totalLines = ({ totals }: Frame) =>
-  Object.entries(totals).map(
-    ([room, values]) =>
-      `${room.padEnd(9)} ${Object.entries(values)
-        .map(([name, value]) => `${name} ${figure(value)}`)
-        .join("  ")}`
-  )
+/** What is zero is left out of a line that is too long. */
+const totalLines = ({ totals }: Frame, { columns }: Room) =>
+  Object.entries(totals).map(([name, values]) => {
+    const line = (shown: ReadonlyArray<readonly [string, number | null]>) =>
+      [name.padEnd(8), ...shown.map(([what, value]) => `${what} ${figure(value)}`)].join("  ")
+    const all = Object.entries(values)
+    return line(all).length <= columns ? line(all) : line(all.filter(([, value]) => value !== 0))
+  })
 
 const breakerLine = ({ breakersOpen }: Frame) =>
   `breakers  ${breakersOpen.length === 0 ? "all closed" : `${breakersOpen.length} open: ${breakersOpen.join(", ")}`}`

@@ -1,4 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs"
+import { createServer, type Server } from "node:http"
+import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "@effect/vitest"
@@ -81,6 +83,26 @@ const onFleet: ReadonlyArray<string> = [
   "doctor"
 ]
 
+/** Those that ask the console alone. */
+const onConsole = onFleet.filter(
+  (line) =>
+    !/^(?:top|publish|tail|say|lexicons|pay|payer|token|consents|broker|backup)\b/u.test(line) &&
+    line !== "events example work_item.merged"
+)
+
+/** A server that gives every request this answer. */
+const answering = (status: number, body: string) =>
+  Effect.acquireRelease(
+    Effect.callback<Server>((resume) => {
+      const server = createServer((request, response) => {
+        request.resume()
+        response.writeHead(status, { "content-type": "application/json" }).end(body)
+      })
+      server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+    }),
+    (server) => Effect.sync(() => (server.closeAllConnections(), server.close()))
+  ).pipe(Effect.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`))
+
 /** Command lines that are wrong in what they say; no fleet is asked to find that. */
 const misused: ReadonlyArray<readonly [words: ReadonlyArray<string>, says: string]> = [
   [["publish", "work_item.merged"], "what to publish? name a --file, or use --example"],
@@ -155,6 +177,33 @@ describe("every command's exit code", () => {
         assert.deepStrictEqual([ran.code, ran.out], [2, ""], ran.error)
         assert.include(ran.error, says)
       })
+  )
+
+  const refusals = [
+    { status: 401, code: "unauthorized", message: "This token is unknown, expired or revoked." },
+    { status: 403, code: "insufficient_scope", message: "This token may not do that." },
+    { status: 404, code: "not_found", message: "There is none of this name." },
+    { status: 429, code: "rate_limited", message: "Too many requests." },
+    { status: 503, code: "unavailable", message: "The broker does not answer." }
+  ]
+  it.live.each(onConsole.flatMap((line) => refusals.map((refusal) => ({ ...refusal, line }))))(
+    "of $line is 1, with the reason, where the console answers $status",
+    ({ line, status, code, message }) =>
+      Effect.gen(function* () {
+        const url = yield* answering(status, JSON.stringify({ error: { code, message }, request_id: "req_1" }))
+        const ran = yield* runHere(line.split(" "), { ...variables, STARLING_CONSOLE: url, STARLING_TOKEN: "stl_x" })
+        assert.deepStrictEqual([ran.code, ran.out], [1, ""], ran.error)
+        assert.include(ran.error, message)
+      })
+  )
+
+  it.live.each(onConsole.map((line) => ({ line })))("of $line is 1 where something else answers", ({ line }) =>
+    Effect.gen(function* () {
+      const url = yield* answering(502, "<html>Bad gateway</html>")
+      const ran = yield* runHere(line.split(" "), { ...variables, STARLING_CONSOLE: url, STARLING_TOKEN: "stl_x" })
+      assert.deepStrictEqual([ran.code, ran.out], [1, ""], ran.error)
+      assert.include(ran.error, "answered 502, and not as a console does: <html>Bad gateway</html>")
+    })
   )
 
   it.live.each(onFleet.map((line) => ({ line })))("of $line is 69 where no fleet runs", ({ line }) =>

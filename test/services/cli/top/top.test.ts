@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { roleNames } from "#base"
 import { parseExposition } from "../../../../libs/console/readings/readings.ts"
 import { type Frame, frameOf } from "../../../../libs/console/readings/frame.ts"
 import type { StandingCondition } from "#console/api"
@@ -129,7 +130,7 @@ describe("the text of a frame", () => {
       columns: 80,
       rows: 24
     })
-    assert.strictEqual(first, "critical  Cause is wrong. since 10:20:30")
+    assert.strictEqual(first, "critical  since 10:20:30  Cause is wrong.")
     assert.strictEqual(second, "          and 1 more: ./starling doctor")
   })
 
@@ -143,6 +144,63 @@ describe("the text of a frame", () => {
     const lines = frameLines(shown(frameOf(seen())), { columns, rows })
     assert.isAtMost(lines.length, rows)
     for (const line of lines) assert.isAtMost(line.length, columns)
+  })
+
+  const processesOf = (count: number, roles: ReadonlyArray<string>) =>
+    Array.from({ length: count }, (_, index) => ({ url: `http://10.0.0.${index}:9400`, roles }))
+  const frameIn = (processes: ReturnType<typeof processesOf>, away: string) =>
+    frameOf(
+      seen({
+        before: undefined,
+        after: {
+          atMs: 2_000,
+          targets: new Map(
+            processes.map(({ url, roles }) => [
+              url,
+              url === away
+                ? undefined
+                : parseExposition(
+                    [
+                      ...roles.map((role) => `bus_connected{role="${role}"} 1`),
+                      ...Array.from({ length: 9 }, (_, at) => `webhook_backlog{endpoint="endpoint ${at}"} 1234567`)
+                    ].join("\n")
+                  )
+            ])
+          )
+        },
+        targets: processes,
+        readiness: new Map(processes.map(({ url }) => [url, url === away ? undefined : { checks: { bus: "ok" } }]))
+      })
+    )
+
+  it.each([
+    [1, roleNames],
+    [1, ["a role with a very long name that somebody made up for this test", ...roleNames]],
+    [40, ["webhook-dispatcher"]]
+  ])("shows many conditions, what is down, and endpoints in 80 by 24: %i processes of %j", (count, roles) => {
+    const processes = [...processesOf(count, roles), { url: "http://10.0.1.1:9400", roles: ["sweeper"] }]
+    const conditions = Array.from({ length: 30 }, (_, index) => ({
+      ...condition(`Condition${index}`),
+      title: "A title that is longer than a terminal of eighty columns is wide, and goes on for quite a while."
+    }))
+    const lines = frameLines(shown(frameIn(processes, "http://10.0.1.1:9400"), ...conditions), {
+      columns: 80,
+      rows: 24
+    })
+    assert.isAtMost(lines.length, 24)
+    for (const line of lines) assert.isAtMost(line.length, 80)
+    const text = lines.join("\n")
+    for (const part of [
+      /^critical {2}since 10:20:30 {2}A title/mu,
+      /and 25 more: \.\/starling doctor/u,
+      /^sweeper +down .*no answer/mu,
+      count === 1 ? / \+\d+ +up /u : /^and \d+ more$/mu,
+      /^breakers {2}all closed$/mu,
+      /^endpoint \d/mu,
+      /^and 6 more$/mu
+    ]) {
+      assert.match(text, part)
+    }
   })
 
   it("counts the endpoints that it leaves out, the least busy ones", () => {
