@@ -11,6 +11,7 @@ import { budget } from "./pipeline/budget.ts"
 import { commands } from "./pipeline/commands.ts"
 import { processes } from "./scale/processes.ts"
 import { backlog, endpoints, lanes } from "./scale/scale.ts"
+import { calm } from "./soak/calm.ts"
 import { soak } from "./soak/soak.ts"
 import { consent } from "./speech/consent.ts"
 import { creates } from "./speech/creates.ts"
@@ -108,9 +109,11 @@ export const catalogue: Readonly<Record<string, Scenario>> = {
     takes: []
   },
   soak: {
-    measures: "all three jobs for an hour: memory of every process, nothing lost",
-    parts: { soak },
-    takes: ["minutes", "rate", "apart"]
+    measures:
+      "all three jobs for an hour: memory of every process, nothing lost; and an hour in which each role restarts: no alert",
+    parts: { soak, calm },
+    takes: ["minutes", "rate", "apart"],
+    keeps: ["STARLING_PROMETHEUS"]
   },
   scale: {
     measures: "what a delivery costs over more processes, endpoints and backlog; fifteen minutes",

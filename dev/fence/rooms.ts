@@ -264,7 +264,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   "dev/fixtures": {
     holds: "brokers, fleets and payments that tests and load tests stand on",
     knows: [...payments, "libs/pipeline/contract", "dev/chain"],
-    packages: ["@x402/*", "viem"]
+    packages: ["@x402/*", "viem", "yaml"]
   },
   "dev/faults": {
     holds: "faults of a running fleet and their mends, as tests and load tests play them",

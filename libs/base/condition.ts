@@ -51,7 +51,10 @@ export type Sight =
   /** A process that is listed, and does not answer. */
   | { readonly kind: "down" }
   | Level
-  /** The part of what happened, of all that happened. Nothing is seen where nothing happened in ten minutes. */
+  /**
+   * The part of what happened, of all that happened. Nothing is seen where nothing happened in ten minutes; the console
+   * looks over half a minute, and needs two.
+   */
   | {
       readonly kind: "share"
       readonly part: Series

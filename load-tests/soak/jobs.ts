@@ -59,6 +59,9 @@ export const speakOn = async (world: SoakWorld, rate: number, seconds: number, c
   return { begun, heldUp, lost, firstByteMs }
 }
 
+const unanswered = { status: 0, text: "no answer" }
+const isLater = (status: number) => status === 503 || status === unanswered.status
+
 /** One payer, whose calls follow each other. */
 export const payOn = async (world: SoakWorld, rate: number, seconds: number) => {
   const client = openClient(world.gateway, 4)
@@ -66,14 +69,15 @@ export const payOn = async (world: SoakWorld, rate: number, seconds: number) => 
   const ms: Array<number> = []
   let [served, refused] = [0, 0]
   let turn: Promise<unknown> = Promise.resolve()
+  const call = (payment: string, index: number) => client.call({ payment, mark: markOf(index) }).catch(() => unanswered)
   const pay = async (index: number) => {
     const { header } = signCall(world.chain.payer as LocalAccount, quote)
     const from = performance.now()
-    let answer = await client.call({ payment: header, mark: markOf(index) })
+    let answer = await call(header, index)
     // Settled later than a caller waits: its answer is kept, and the same payment gets it.
-    for (let again = 0; again < againMax && answer.status === 503; again++) {
+    for (let again = 0; again < againMax && isLater(answer.status); again++) {
       await pause(againMs)
-      answer = await client.call({ payment: header, mark: markOf(index) })
+      answer = await call(header, index)
     }
     ms.push(performance.now() - from)
     if (answer.status === 200) served += 1
@@ -96,7 +100,7 @@ export const askOn = async (world: SoakWorld, rate: number, seconds: number) => 
   const client = openClient(world.gateway, 8)
   let wrong = 0
   const { begun } = await steadyLoop(rate, seconds, runningMax, async (index) => {
-    const { status } = await client.call({ mark: markOf(index) })
+    const { status } = await client.call({ mark: markOf(index) }).catch(() => unanswered)
     if (status !== 402) wrong += 1
   })
   await client.close()

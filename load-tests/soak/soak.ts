@@ -142,7 +142,7 @@ const jobFigures = async (scenario: string, world: SoakWorld, did: Awaited<Retur
 }
 
 export const soak = (options: LoadOptions): Promise<Findings> =>
-  withSoakWorld(options.apart, async (world) => {
+  withSoakWorld({ isApart: options.apart, isFlaky: true }, async (world) => {
     const minutes = options.minutes ?? minutesDefault
     const events = options.rate ?? eventsPerSecondDefault
     const seconds = minutes * 60

@@ -9,9 +9,10 @@ import { Effect, Exit, Scope } from "effect"
 import { type RoleName, roleNames } from "#base"
 import { startLocalEvmChain } from "#dev/chain"
 import type { BusAddress } from "#dev/fixtures/bus-address"
+import { freePort } from "#dev/fixtures/free-port"
 import { startNatsServer } from "#dev/fixtures/nats-server"
 import { modelVoice, newHome, program, startFleet } from "#dev/fixtures/starling"
-import { startHelper, startRoles } from "../children.ts"
+import { type Roles, startHelper, startRoles } from "../children.ts"
 import { processesOf, useOf } from "../process-use.ts"
 import { startReceiver } from "../webhooks/rig.ts"
 
@@ -29,6 +30,16 @@ export interface SoakWorld {
   readonly metrics?: string
   /** Of all roles so far. */
   readonly cpuSeconds: () => number
+  /** The processes of the roles, when each runs apart. */
+  readonly apart?: Apart
+}
+
+interface Apart {
+  readonly console: string
+  /** Where each role shows its metrics. */
+  readonly metrics: ReadonlyMap<RoleName, string>
+  /** Ends one as a rollout does, and starts it anew at the same addresses. */
+  readonly restart: (role: RoleName) => Promise<void>
 }
 
 type Receiver = SoakWorld["receiver"]
@@ -36,10 +47,12 @@ type Use<A> = (world: SoakWorld) => Promise<A>
 
 const secret = "a-secret-for-load-tests"
 
-const webhooksTo = (receiver: Receiver) => ({
+const webhooksTo = (receiver: Receiver, isFlaky: boolean) => ({
   Webhooks: [
     { Name: "ok", Url: receiver.url("ok", 0), SecretEnvVar: "LOAD_SECRET" },
-    { Name: "flaky", Url: receiver.url("flaky", 1), SecretEnvVar: "LOAD_SECRET", CircuitBreaker: false }
+    ...(isFlaky
+      ? [{ Name: "flaky", Url: receiver.url("flaky", 1), SecretEnvVar: "LOAD_SECRET", CircuitBreaker: false }]
+      : [])
   ],
   WebhookDelivery: { AllowCidrs: ["127.0.0.0/8"] },
   SpeechApi: { ConcurrencyPerWorkspace: 1_000, Port: 0 }
@@ -53,10 +66,10 @@ const sumBy = (entries: ReadonlyArray<readonly [string, number]>) => {
 
 const ofRoles = new Set(["up", "synthesizer", "encoder"])
 
-const bundled = async <A>(receiver: Receiver, use: Use<A>): Promise<A> => {
+const bundled = async <A>(receiver: Receiver, isFlaky: boolean, use: Use<A>): Promise<A> => {
   const home = newHome({ ...modelVoice, TELEMETRY_LOG_LEVEL: "Error", LOAD_SECRET: secret })
   const config = join(home.folder, "config.json")
-  writeFileSync(config, JSON.stringify(webhooksTo(receiver)))
+  writeFileSync(config, JSON.stringify(webhooksTo(receiver, isFlaky)))
   try {
     const fleet = await startFleet({ ...home, environment: { ...home.environment, STARLING_CONFIG: config } })
     try {
@@ -81,7 +94,7 @@ const bundled = async <A>(receiver: Receiver, use: Use<A>): Promise<A> => {
 
 const prices = { InputMicroUsdPerMillionTokens: 1_000_000, OutputMicroUsdPerMillionTokens: 2_000_000 }
 
-const apart = async <A>(receiver: Receiver, use: Use<A>): Promise<A> => {
+const apart = async <A>(receiver: Receiver, isFlaky: boolean, use: Use<A>): Promise<A> => {
   const scope = Scope.makeUnsafe()
   const ends: Array<() => Promise<unknown>> = [() => Effect.runPromise(Scope.close(scope, Exit.void))]
   try {
@@ -93,28 +106,36 @@ const apart = async <A>(receiver: Receiver, use: Use<A>): Promise<A> => {
     const keys = chain.settlers.map(({ privateKey }, index) => [`LOAD_SETTLER_${index}`, privateKey] as const)
     const network = { Network: chain.network, RpcUrls: [chain.rpcUrl], Asset: chain.asset, PayTo: payTo }
     const configuration = {
-      ...webhooksTo(receiver),
+      ...webhooksTo(receiver, isFlaky),
       Bus: { Url: nats.url },
-      PipelineApi: { Port: 0 },
+      PipelineApi: { Port: await freePort() },
+      Console: { Port: await freePort() },
+      SpeechApi: { ConcurrencyPerWorkspace: 1_000, Port: await freePort() },
       ModelGateway: {
-        Port: 0,
+        Port: await freePort(),
         Providers: [{ Name: "local", BaseUrl: `${upstream.said.url}/v1` }],
         Models: [{ Id: "demo/echo", Upstreams: [{ Provider: "local", Model: "echo-1" }], ...prices }]
       },
       Payments: { Networks: [{ ...network, SettlerKeyEnvVars: keys.map(([name]) => name) }] }
     }
-    const pids = new Map<RoleName, number>()
-    const urls: Record<string, string> = {}
-    for (const role of roleNames) {
-      const started = await startRoles([role], configuration, { LOAD_SECRET: secret, ...Object.fromEntries(keys) })
-      ends.push(started.end)
-      pids.set(role, started.pid)
-      Object.assign(urls, started.urls)
+    const ports = new Map<RoleName, number>()
+    for (const role of roleNames) ports.set(role, await freePort())
+    const metrics = new Map([...ports].map(([role, port]) => [role, `http://127.0.0.1:${port}`]))
+    const running = new Map<RoleName, Roles>()
+    const start = async (role: RoleName) => {
+      const own = { Telemetry: { Port: ports.get(role), LogLevel: process.env["LOAD_LOG"] ?? "Error" } }
+      const processes =
+        role === "console" ? { Console: { ...configuration.Console, Processes: [...metrics.values()] } } : {}
+      const environment = { LOAD_SECRET: secret, ...Object.fromEntries(keys) }
+      running.set(role, await startRoles([role], { ...configuration, ...processes, ...own }, environment))
     }
+    ends.push(() => Promise.all([...running.values()].map(({ end }) => end())))
+    for (const role of roleNames) await start(role)
+    const urls = Object.assign({}, ...[...running.values()].map((roles) => roles.urls)) as Record<string, string>
     const make = [program, "token", "make", "--role", "owner", "--nats", nats.url]
     const token = execFileSync(process.execPath, make, { encoding: "utf8" }).trim()
     const named = () => {
-      const roles = [...pids].flatMap(([role, pid]) =>
+      const roles = [...running].flatMap(([role, { pid }]) =>
         processesOf(pid).map((use) => ({ ...use, name: use.kind === "up" ? role : use.kind }))
       )
       return {
@@ -136,7 +157,15 @@ const apart = async <A>(receiver: Receiver, use: Use<A>): Promise<A> => {
         const { roles, beside } = named()
         return sumBy([...roles, ...beside].map(({ name, rssMb }) => [name, rssMb]))
       },
-      cpuSeconds: () => named().roles.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0)
+      cpuSeconds: () => named().roles.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0),
+      apart: {
+        console: urls["console"] ?? "",
+        metrics,
+        restart: async (role) => {
+          await running.get(role)?.end()
+          await start(role)
+        }
+      }
     })
   } finally {
     for (const end of ends.toReversed()) await end()
@@ -145,10 +174,16 @@ const apart = async <A>(receiver: Receiver, use: Use<A>): Promise<A> => {
 
 const payTo = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 
-export const withSoakWorld = async <A>(isApart: boolean, use: Use<A>): Promise<A> => {
+interface WorldOptions {
+  readonly isApart: boolean
+  /** With a second endpoint, which refuses each delivery first. */
+  readonly isFlaky: boolean
+}
+
+export const withSoakWorld = async <A>({ isApart, isFlaky }: WorldOptions, use: Use<A>): Promise<A> => {
   const receiver = await startReceiver()
   try {
-    return await (isApart ? apart(receiver, use) : bundled(receiver, use))
+    return await (isApart ? apart(receiver, isFlaky, use) : bundled(receiver, isFlaky, use))
   } finally {
     await receiver.stop()
   }

@@ -37,9 +37,10 @@ export const sightingsOf = (sight: Sight, observed: Observed): ReadonlyArray<Sig
         .map(({ labels, values }) => {
           const whole = sight.whole.flatMap((series) => grouped(rising(window, series), sight.by, ({ rise }) => rise))
           const all = whole.filter((other) => sameLabels(other.labels, labels)).flatMap((other) => other.values)
-          return { labels, value: sum(values) / sum(all) }
+          return { labels, value: sum(values) / sum(all), count: sum(values) }
         })
-        .filter(({ value }) => value > sight.above)
+        .filter(({ value, count }) => value > sight.above && count >= shareCountMin)
+        .map(({ labels, value }) => ({ labels, value }))
     case "pace":
       return grouped(rising(window, sight.series), sight.by, ({ rise }) => rise)
         .map(({ labels, values }) => ({ labels, value: sum(values) / window.seconds }))
@@ -60,6 +61,9 @@ export const sightingsOf = (sight: Sight, observed: Observed): ReadonlyArray<Sig
       return fillIn(sight, window)
   }
 }
+
+// One call that fails while a process restarts is no state of the fleet; Prometheus judges over ten minutes.
+const shareCountMin = 2
 
 interface Rising extends SeriesSample {
   readonly rise: number
