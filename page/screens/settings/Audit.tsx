@@ -66,7 +66,7 @@ export const Audit = () => {
       </div>
       <Pager
         pages={pages}
-        what="the log of acts"
+        what="the audit log"
         empty={
           <Empty title="No actions yet">
             <p>Every action through this page or the command line appears here, with who did it and why.</p>
