@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the pictures of docs/pictures anew, with a browser and a fleet of its own: the stories of how the page looks.
+# Makes the pictures of docs/pictures anew, with a browser and a filled fleet of its own.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -11,4 +11,4 @@ ensure_packages
 ensure_nats_server
 
 STARLING_PORTRAITS=$root/docs/pictures exec node_modules/.bin/vitest run --project processes \
-  test/page/looks.fleet.test.ts -t "four jobs|picture is made"
+  test/page/pictures.fleet.test.ts

@@ -30,6 +30,7 @@ export const longFiles: ReadonlyArray<string> = [
   "test/load-tests/main.integration.test.ts",
   "test/fleet/tour.fleet.test.ts",
   "test/page/looks.fleet.test.ts",
+  "test/page/pictures.fleet.test.ts",
   "test/services/model-gateway/payments/upto.integration.test.ts",
   "test/page/models.fleet.test.ts",
   "test/fleet/settler-keystores.fleet.test.ts",

@@ -143,7 +143,7 @@ const Shell = (who: ShellProps) => {
               </Route>
             ))}
             <Route>
-              <Empty title="There is no such screen">
+              <Empty title="Page not found">
                 <Link href="/">Home</Link>
               </Empty>
             </Route>
@@ -216,7 +216,7 @@ const Waiting = ({ refused, onAgain }: WaitingProps) => (
   <>
     <Unreachable health={healthOf(refused?.refusal.status ?? 0)} />
     <Head title={useHere()?.title ?? "Starling"} />
-    <Empty title="Not read yet">
+    <Empty title="Not loaded yet">
       <p>Your sign-in could not be checked either. The page retries automatically.</p>
       <Button onClick={onAgain}>Try again</Button>
     </Empty>

@@ -58,7 +58,7 @@ export const SignIn = ({ onSignedIn, said: before }: SignInProps) => {
             />
           )}
         </Field>
-        <Button kind="main" type="submit" disabled={token === ""}>
+        <Button kind="main" type="submit" notNow={token === "" ? "Enter a token first." : undefined}>
           Sign in
         </Button>
       </form>

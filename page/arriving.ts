@@ -25,17 +25,18 @@ export const wordsOfRefusal = ({ refusal: { status, message } }: Refused, proof:
   if (status === 0 || status >= 500) {
     return { title: message, advice: "Try again in a moment. Is the fleet running?" }
   }
-  if (status === 429) return { title: "Too many wrong tries", advice: `Wait a moment: ${message}.` }
+  if (status === 429) return { title: "Too many failed attempts", advice: `Wait a moment: ${message}.` }
   return { title: "The console rejected this page", advice: `${message}.` }
 }
 
 const usedLink: Words = {
   title: "This sign-in link has expired",
-  advice: "It was already used, or is older than ten minutes. ./starling console prints a new one."
+  advice:
+    "Each link signs in once, within ten minutes; opening it again does nothing. Run ./starling console for a new link, or sign in with a token here."
 }
 const brokenLink: Words = {
-  title: "This link is not complete",
-  advice: "Copy all of it, or have ./starling console print another."
+  title: "This link is incomplete",
+  advice: "Copy all of it, or run ./starling console for another."
 }
 const wrongToken: Words = {
   title: "This token cannot sign in",

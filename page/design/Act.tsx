@@ -16,7 +16,7 @@ interface ActProps {
   /** What happens then. */
   readonly children?: ReactNode
   readonly kind?: "main" | "plain" | "danger"
-  /** Why it cannot be done now; it stands in the button's place for a word. */
+  /** Why it cannot be done now. */
   readonly notNow?: string | undefined
   /** Does it; when it ends well the question closes. */
   readonly run: (reason: string) => Promise<unknown>
@@ -27,7 +27,7 @@ export const Act = ({ label, scope, question, children, kind = "plain", notNow, 
   if (!useMay(scope)) return null
   return (
     <>
-      <Button kind={kind} disabled={notNow !== undefined} title={notNow} onClick={() => setAsking(true)}>
+      <Button kind={kind} notNow={notNow} onClick={() => setAsking(true)}>
         {label}
       </Button>
       {isAsking ? (
@@ -65,13 +65,21 @@ const Because = ({ label, kind = "plain", run, children, onDone }: BecauseProps)
       <ReasonField value={reason} onChange={setReason} />
       {refused === undefined ? null : <Fault refused={refused} />}
       <div className="actions">
-        <Button kind={kind === "plain" ? "main" : kind} type="submit" disabled={reason.trim() === "" || isRunning}>
+        <Button
+          kind={kind === "plain" ? "main" : kind}
+          type="submit"
+          disabled={isRunning}
+          notNow={reasonMissing(reason)}
+        >
           {label}
         </Button>
       </div>
     </form>
   )
 }
+
+/** Why an act without a reason waits. */
+export const reasonMissing = (reason: string) => (reason.trim() === "" ? "Say why first." : undefined)
 
 interface ReasonFieldProps {
   readonly value: string

@@ -1,13 +1,41 @@
-import { type ComponentPropsWithRef, useState } from "react"
+import { type ComponentPropsWithRef, useId, useState } from "react"
 
 interface ButtonProps extends ComponentPropsWithRef<"button"> {
   /** `main` for the one act that a form or card is for; `danger` for what cannot be taken back. */
   readonly kind?: "main" | "plain" | "danger" | "bare"
+  /** Why it does nothing now. It still takes the focus, which shows the reason, as a pointer over it does. */
+  readonly notNow?: string | undefined
 }
 
-export const Button = ({ kind = "plain", type = "button", className = "", ...rest }: ButtonProps) => (
-  <button type={type} className={`button ${kind} ${className}`} {...rest} />
-)
+export const Button = ({ kind = "plain", type = "button", className = "", notNow, ...rest }: ButtonProps) => {
+  const classes = `button ${kind} ${className}`
+  return notNow === undefined ? (
+    <button type={type} className={classes} {...rest} />
+  ) : (
+    <Waiting notNow={notNow} type={type} className={classes} {...rest} />
+  )
+}
+
+const Waiting = ({ notNow, ...rest }: ButtonProps) => {
+  const id = useId()
+  const anchor = `--${id}`
+  return (
+    <>
+      <button
+        {...rest}
+        disabled={false}
+        aria-disabled
+        aria-describedby={id}
+        style={{ anchorName: anchor }}
+        // It submits no form either.
+        onClick={(event) => event.preventDefault()}
+      />
+      <span id={id} role="tooltip" className="why" style={{ positionAnchor: anchor }}>
+        {notNow}
+      </span>
+    </>
+  )
+}
 
 interface CopyProps {
   readonly text: string

@@ -1,5 +1,5 @@
 /** What a list is filtered by: one line of chips, each removed by a click, and the fields behind a button. */
-import { useEffect, useRef, useState } from "react"
+import { type ReactNode, useEffect, useRef, useState } from "react"
 import type { Filters } from "../address.ts"
 import { ActiveChip, Chip } from "./Chip.tsx"
 import { Button } from "./Button.tsx"
@@ -24,6 +24,8 @@ export type Choice = string | { readonly value: string; readonly label: string }
 interface FilterBarProps<Name extends string> {
   readonly filters: Pick<Filters<Name>, "values" | "set">
   readonly fields: ReadonlyArray<FilterField<Name>>
+  /** What can be done with all that matches. */
+  readonly children?: ReactNode
 }
 
 const chipsMax = 5
@@ -32,7 +34,11 @@ const valueOf = (choice: Choice) => (typeof choice === "string" ? choice : choic
 const labelOf = (choice: Choice) => (typeof choice === "string" ? choice : choice.label)
 const isInLine = ({ choices = [] }: FilterField<string>) => choices.length > 0 && choices.length <= chipsMax
 
-export const FilterBar = <Name extends string>({ filters: { values, set }, fields }: FilterBarProps<Name>) => {
+export const FilterBar = <Name extends string>({
+  filters: { values, set },
+  fields,
+  children
+}: FilterBarProps<Name>) => {
   const behind = fields.filter((field) => !isInLine(field))
   const [isOpen, setOpen] = useState(false)
   const panel = useRef<HTMLDivElement>(null)
@@ -73,6 +79,7 @@ export const FilterBar = <Name extends string>({ filters: { values, set }, field
             Clear filters
           </Button>
         ) : null}
+        {children === undefined ? null : <div className="row filter-acts">{children}</div>}
       </div>
       {isOpen ? (
         <div className="filters" ref={panel}>

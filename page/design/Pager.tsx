@@ -23,7 +23,7 @@ export const Pager = <Row,>({ pages, what, empty, children }: PagerProps<Row>) =
       {hasMore ? (
         <div className="pager">
           <Button disabled={isLoading} onClick={more}>
-            {isLoading ? "Reading …" : "Older"}
+            {isLoading ? "Loading …" : "Older"}
           </Button>
           {rows?.length === 0 ? <span className="soft">No matches yet; there may be older ones.</span> : null}
         </div>

@@ -15,14 +15,14 @@ export const Empty = ({ title, children }: { readonly title: string; readonly ch
 
 export const Loading = ({ what }: { readonly what: string }) => (
   <p className="said" role="status">
-    Reading {what} …
+    Loading {what} …
   </p>
 )
 
 /** In place of a stream that does not come. */
 export const NotRead = ({ what }: { readonly what: string }) => (
   <p className="said" role="status">
-    {what} cannot be read now. It is read again by itself.
+    {what} cannot be loaded right now. The page retries automatically.
   </p>
 )
 

@@ -6,7 +6,7 @@ import { Command } from "effect/cli"
 
 const operators = {
   find: {
-    line: "look up an id of any kind: event, delivery, payer, transaction, ...",
+    line: "find what is kept under an id of any kind",
     load: async () => (await import("./operate/find.ts")).find
   },
   trigger: {
@@ -14,27 +14,27 @@ const operators = {
     load: async () => (await import("./operate/events.ts")).trigger
   },
   events: {
-    line: "list and show published events, and print examples",
+    line: "list and show published events and examples",
     load: async () => (await import("./operate/events.ts")).events
   },
   endpoints: {
-    line: "list, add, edit, test, pause and remove webhook endpoints",
+    line: "list, make, change, test, pause and remove webhook endpoints",
     load: async () => (await import("./operate/endpoints.ts")).endpoints
   },
   deliveries: {
-    line: "list, show and resend deliveries",
+    line: "list, show and redeliver deliveries",
     load: async () => (await import("./operate/deliveries.ts")).deliveries
   },
   abandoned: {
-    line: "list, show, resend and discard abandoned deliveries",
+    line: "list, redeliver and discard abandoned deliveries",
     load: async () => (await import("./operate/abandoned.ts")).abandoned
   },
   rejected: {
-    line: "list, show, resend and discard messages that broke their schema",
+    line: "list messages that broke their schema, send them again, discard them",
     load: async () => (await import("./operate/rejected.ts")).rejected
   },
   receipts: {
-    line: "list, show and total receipts, and refund payments",
+    line: "list, show and sum up receipts, refund a payment",
     load: async () => (await import("./operate/receipts.ts")).receipts
   },
   claims: {
@@ -42,15 +42,15 @@ const operators = {
     load: async () => (await import("./operate/claims.ts")).claims
   },
   books: {
-    line: "list and resolve differences between chain and receipts",
+    line: "what the comparison of chain and receipts found, and mending it",
     load: async () => (await import("./operate/books.ts")).books
   },
   speech: {
-    line: "show sessions, latencies and voices",
+    line: "current sessions, latencies and voices",
     load: async () => (await import("./operate/speech.ts")).speech
   },
   models: {
-    line: "list models, prices and uptime",
+    line: "the models, their prices, and how often they answered",
     load: async () => (await import("./operate/models.ts")).models
   }
 }

@@ -8,7 +8,6 @@ import { conditionsView, type Looked, looks } from "#console/conditions"
 import { episodes } from "./episodes.ts"
 import { FleetHistory } from "./FleetHistory.ts"
 import { FleetWatch } from "./FleetWatch.ts"
-import { Timeline } from "./Timeline.ts"
 
 export class ConditionWatch extends Context.Service<
   ConditionWatch,
@@ -21,8 +20,7 @@ export class ConditionWatch extends Context.Service<
     ConditionWatch,
     Effect.gen(function* () {
       const { scan } = yield* FleetWatch
-      const history = yield* FleetHistory
-      const timeline = yield* Timeline
+      const { add } = yield* FleetHistory
       const { sinceOf, keep } = yield* episodes
       const lookAt = looks(sinceOf)
       let last: Looked = {
@@ -35,10 +33,8 @@ export class ConditionWatch extends Context.Service<
       const round = Effect.gen(function* () {
         const scanned = yield* scan
         last = lookAt(scanned)
-        yield* Effect.all(
-          [history.add(scanned.reading), Effect.flatMap(keep(last), (happened) => timeline.add(scanned, happened))],
-          { concurrency: 2, discard: true }
-        )
+        yield* keep(last)
+        yield* add(scanned.reading)
         // A look that dies must not end the looking: what is shown would stay as it was.
       }).pipe(Effect.catchDefect((defect) => Effect.logError("a look at the fleet died", defect)))
       yield* Effect.forkScoped(Effect.repeat(round, Schedule.spaced(every)))

@@ -19,8 +19,6 @@ export class FleetHistory extends Context.Service<
   {
     /** Counts a reading, and writes what is over. */
     readonly add: (reading: Reading) => Effect.Effect<void>
-    /** Whether this process writes what all consoles see. */
-    readonly isWriter: () => boolean
     readonly view: (asked: Asked) => Effect.Effect<History>
   }
 >()("starling/console/FleetHistory") {
@@ -28,7 +26,7 @@ export class FleetHistory extends Context.Service<
     FleetHistory,
     Effect.gen(function* () {
       const kv = yield* Kv
-      const isWriter = yield* holding
+      const isHolder = yield* holding
       const kept = rings()
       const counting = minutes()
       let leftOut: ReadonlySet<string> = new Set()
@@ -36,12 +34,9 @@ export class FleetHistory extends Context.Service<
 
       const open = kv.open("history", HistorySpan)
       const load = Effect.gen(function* () {
-        const bucket = yield* open
-        for (const unit of [minute, hour]) {
-          yield* Stream.runForEach(bucket.scan(`${prefixOf(unit)}*`), ({ value }) =>
-            Effect.sync(() => kept.put(unit, value))
-          )
-        }
+        yield* Stream.runForEach((yield* open).scan(">"), ({ key, value }) =>
+          Effect.sync(() => kept.put(key.startsWith("m.") ? minute : hour, value))
+        )
         kept.prune(yield* Clock.currentTimeMillis)
       })
       yield* Effect.forkScoped(
@@ -69,7 +64,7 @@ export class FleetHistory extends Context.Service<
           Effect.forEach(
             left.slice(0, writesAtOnceMax),
             Effect.fnUntraced(function* (each) {
-              const stored = yield* isWriter() ? write(bucket, each) : readOne(bucket, each)
+              const stored = yield* isHolder() ? write(bucket, each) : readOne(bucket, each)
               if (stored !== undefined) kept.put(each.unit, stored)
               const isDone = stored !== undefined || nowMs > (each.span.number + 3) * each.unit.ms
               if (isDone) unwritten = unwritten.filter((one) => one !== each)
@@ -92,7 +87,7 @@ export class FleetHistory extends Context.Service<
             present: present === undefined ? undefined : spanOf(present, kept.known()).span
           })
         })
-      return FleetHistory.of({ add, isWriter, view })
+      return FleetHistory.of({ add, view })
     })
   )
 }
@@ -109,8 +104,7 @@ interface Unwritten {
 }
 
 /** Each span is written over when its turn comes again, so that the bucket is bounded by its keys. */
-const keyOf = ({ unit, span }: Unwritten) => `${prefixOf(unit)}${span.number % unit.kept}`
-const prefixOf = ({ name }: typeof minute) => `${name.slice(0, 1)}.`
+const keyOf = ({ unit, span }: Unwritten) => `${unit.name.slice(0, 1)}.${span.number % unit.kept}`
 
 type Bucket = Effect.Success<ReturnType<typeof openOf>>
 const openOf = (kv: Kv["Service"]) => kv.open("history", HistorySpan)

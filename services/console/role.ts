@@ -41,8 +41,7 @@ import {
   settingRoutes,
   speechRoutes,
   streamRoutes,
-  StreamsSeen,
-  timelineRoutes
+  StreamsSeen
 } from "./http/fleet.ts"
 import { modelRoutes } from "./http/models.ts"
 import { PageFiles, pageRoutes } from "./page/PageFiles.ts"
@@ -50,7 +49,6 @@ import { ApiProxy, apiProxyRoutes } from "./http/ApiProxy.ts"
 import { rejectedRoutes } from "./http/rejected.ts"
 import { sessionRoutes, SignInCodes } from "./http/session.ts"
 import { tokenRoutes } from "./http/tokens.ts"
-import { Timeline } from "./Timeline.ts"
 import { PageAccess } from "./page/PageAccess.ts"
 import { ProxyPerson } from "./page/ProxyPerson.ts"
 import { consoleDocuments } from "./documents.ts"
@@ -71,7 +69,6 @@ export const consoleRoutes = [
   ...findRoutes,
   ...conditionRoutes,
   ...historyRoutes,
-  ...timelineRoutes,
   ...fleetRoutes,
   ...streamRoutes,
   ...tokenRoutes,
@@ -120,10 +117,7 @@ const parts = Layer.mergeAll(
   Idempotency.layer(),
   Layer.unwrap(Effect.map(Configuration, ({ WebhookDelivery }) => WebhookEndpoints.layer(WebhookDelivery))),
   liveStreams,
-  ConditionWatch.layer.pipe(
-    Layer.provideMerge(Timeline.layer),
-    Layer.provideMerge(Layer.merge(FleetWatch.layer, FleetHistory.layer))
-  ),
+  ConditionWatch.layer.pipe(Layer.provideMerge(Layer.merge(FleetWatch.layer, FleetHistory.layer))),
   StreamsSeen.layer,
   PageFiles.layer,
   ApiProxy.layer,

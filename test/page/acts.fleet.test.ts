@@ -179,7 +179,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
     const first = await form.getByRole("status", { name: "Its secret" }).locator("code").textContent()
     assert.match(first ?? "", /^whsec_/u)
     await assertForAll(page, "a secret")
-    await form.getByRole("button", { name: "Look at it" }).click()
+    await form.getByRole("button", { name: "Open it" }).click()
 
     const drawer = page.getByRole("dialog", { name: "add", exact: true })
     await stateIn(drawer, "in service").waitFor()
@@ -285,7 +285,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
     const before = received.length
     await rows.first().getByRole("link").click()
     const drawer = page.getByRole("dialog", { name: "Rejected message" })
-    await drawer.getByText("What came").waitFor()
+    await drawer.getByText("Payload", { exact: true }).waitFor()
     await assertForAll(page, "the drawer of a rejected message")
     await act(page, drawer, "Send again", "Publish it as it is?")
     await rows.nth(1).waitFor({ state: "detached" })
@@ -336,7 +336,7 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
       ["/deliveries/abandoned", "queue.paused"],
       [`/deliveries/abandoned/${await ids("/abandoned", "sequence")}`, "Body as sent"],
       ["/deliveries/rejected", "events.queue.paused"],
-      [`/deliveries/rejected/${await ids("/rejected", "sequence")}`, "What came"],
+      [`/deliveries/rejected/${await ids("/rejected", "sequence")}`, "Payload"],
       [`/activity/books/${String(finding?.["id"])}`, "What to do:"],
       ["/events/trigger", "Events"],
       ["/settings/tokens", "Only owners manage tokens"]

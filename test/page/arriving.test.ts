@@ -7,12 +7,12 @@ const refused = (status: number, message = "no") => new Refused({ status, code: 
 describe("why nobody is signed in", () => {
   it.each([
     ["code", 401, "This sign-in link has expired"],
-    ["code", 400, "This link is not complete"],
+    ["code", 400, "This link is incomplete"],
     ["token", 401, "This token cannot sign in"],
     ["code", 403, "The console rejected this page"],
     ["token", 421, "The console rejected this page"],
-    ["token", 429, "Too many wrong tries"],
-    ["code", 429, "Too many wrong tries"],
+    ["token", 429, "Too many failed attempts"],
+    ["code", 429, "Too many failed attempts"],
     ["token", 503, "no"],
     ["token", 0, "no"]
   ] as const)("with a %s and %i says: %s", (proof, status, title) => {

@@ -38,7 +38,7 @@ describe.skipIf(!hasBrowser)("the money on the page", () => {
     await receipt.getByRole("link", { name: "SETTLED" }).click()
     await page.getByRole("region", { name: "The claim" }).getByText(transaction).waitFor()
 
-    await page.getByRole("link", { name: "Sums" }).click()
+    await page.getByRole("link", { name: "Totals" }).click()
     await page.getByRole("region", { name: "Sums by day" }).getByText(priceUsd.replace(/0+$/u, "")).waitFor()
     await page.locator(".plot canvas").waitFor()
     assert.isEmpty(complaints())
@@ -70,10 +70,10 @@ describe.skipIf(!hasBrowser)("the money on the page", () => {
     assert.deepStrictEqual([fine.code, fine.out], [2, ""])
     assert.include(fine.error, "it is whole tokens, with at most 6 decimals")
 
-    await page.getByRole("button", { name: "Give back" }).click()
+    await page.getByRole("button", { name: "Refund" }).click()
     const question = page.getByRole("dialog")
     await question.getByLabel("Why").fill("the rest too")
-    await question.getByRole("button", { name: "Give back" }).click()
+    await question.getByRole("button", { name: "Refund" }).click()
     await receipt.getByText("the rest too").waitFor()
     await receipt.getByText("half of it was empty").waitFor()
     assert.deepStrictEqual(await receipt.locator(".badge.good", { hasText: "made" }).count(), 2)
@@ -264,7 +264,7 @@ describe.skipIf(!hasBrowser)("speech on the page", () => {
   it("finds a voice by words, and speaks a sentence by it", async () => {
     const { page, complaints } = await signedIn(browser, fleet)
     await page.goto(`${fleet.ready.console}/#/speech/voices`)
-    await page.getByLabel("Look for").fill("warm scottish")
+    await page.getByLabel("Search").fill("warm scottish")
     assert.strictEqual(await page.getByRole("region", { name: "Voices" }).locator("tbody tr").count(), 1)
     const spoken = page.waitForRequest((request) => request.url().endsWith("/with-timestamps"))
     await page.getByRole("button", { name: /^Hear/u }).click()

@@ -97,7 +97,7 @@ describe.skipIf(!hasBrowser)("the page after an hour", () => {
     const go = async (screen: string) => {
       await page.evaluate(`location.hash = ${JSON.stringify(`#${screen}`)}`)
       await page
-        .getByText(/^Reading/u)
+        .getByText(/^Loading/u)
         .first()
         .waitFor({ state: "detached" })
     }
@@ -110,7 +110,7 @@ describe.skipIf(!hasBrowser)("the page after an hour", () => {
     await page.locator("table.events tbody tr").first().getByRole("link").first().click()
     await page.getByRole("dialog").getByText("Envelope").waitFor()
     await page.keyboard.press("Escape")
-    await page.getByRole("button", { name: "Go on" }).click()
+    await page.getByRole("button", { name: "Resume" }).click()
     for (const screen of screens) await go(screen)
     const { frames } = await countsOf(page)
     await go("/fleet")

@@ -111,7 +111,7 @@ describe.skipIf(!hasBrowser)("the page of an operator", () => {
     const { page } = await look("/events")
     const first = page.locator("table.events a").first()
     await first.waitFor()
-    await page.getByLabel("Project").focus()
+    await page.getByRole("button", { name: "Filter", exact: true }).focus()
     for (let steps = 0; steps < 5 && !(await isFocused(first)); steps += 1) await page.keyboard.press("Tab")
     assert.isTrue(await isFocused(first))
     await page.keyboard.press("Enter")

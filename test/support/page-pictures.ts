@@ -1,6 +1,7 @@
-/** The screens beside Home that are looked at, each by the name of its picture. */
+/** The screens that are looked at with a fleet in use, each by the name of its picture. */
 export const pictures: Readonly<Record<string, string>> = {
-  "/find?id=demo": "find",
+  "/": "home",
+  "/find?id=crm-sync": "find",
   "/events": "events",
   "/endpoints": "endpoints",
   "/deliveries": "deliveries",
@@ -11,9 +12,7 @@ export const pictures: Readonly<Record<string, string>> = {
   "/fleet": "fleet",
   "/settings": "settings"
 }
-/** Home is shown after its four jobs were done there. */
-export const homePicture = "home"
 /** Those that the documents show, kept in docs/pictures. */
-export const portraits: ReadonlyArray<string> = [homePicture, "deliveries", "speech"]
+export const portraits: ReadonlyArray<string> = Object.values(pictures).filter((name) => name !== "find")
 /** What a page of documents may load for a picture. */
 export const portraitBytesMax = 120_000

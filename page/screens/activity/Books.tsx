@@ -5,12 +5,13 @@ import { useResource } from "../../api/resource.ts"
 import { Act } from "../../design/Act.tsx"
 import { Badge } from "../../design/Badge.tsx"
 import { Facts } from "../../design/Facts.tsx"
-import { Field } from "../../design/Field.tsx"
+import { FilterBar } from "../../design/FilterBar.tsx"
+import { Id } from "../../design/Id.tsx"
 import { Json } from "../../design/Json.tsx"
 import { Empty, Fault, Loading } from "../../design/Said.tsx"
 import { Table } from "../../design/Table.tsx"
 import { Time } from "../../design/Time.tsx"
-import { amountText, roundedText, shortened } from "./amounts.ts"
+import { amountText, roundedText } from "./amounts.ts"
 
 type BooksView = Answer<"GET", "/books">
 
@@ -32,16 +33,19 @@ export const Books = () => {
     <>
       <Compared books={value.books} />
       <h2 className="findings-head">Findings</h2>
-      <div className="filters">
-        <Field label="Which">
-          {(given) => (
-            <select {...given} value={ended} onChange={({ target }) => set({ ended: target.value })}>
-              <option value="false">that stand</option>
-              <option value="true">that have ended, of thirty days</option>
-            </select>
-          )}
-        </Field>
-      </div>
+      <FilterBar
+        filters={{ values: { ended }, set }}
+        fields={[
+          {
+            name: "ended",
+            label: "State",
+            choices: [
+              { value: "false", label: "open" },
+              { value: "true", label: "closed in the last 30 days" }
+            ]
+          }
+        ]}
+      />
       <Findings view={value} isEnded={ended === "true"} />
     </>
   )
@@ -70,13 +74,13 @@ const Compared = ({ books }: Pick<BooksView, "books">) =>
           )
         },
         { title: "Findings", cell: ({ standing }) => standing, isNumber: true },
-        { title: "Account", cell: ({ payTo }) => <code title={payTo}>{shortened(payTo)}</code>, isMinor: true },
+        { title: "Account", cell: ({ payTo }) => <Id text={payTo} what="account" />, isMinor: true },
         {
-          title: "For fees, in the chain's coin",
+          title: "Gas balance",
           cell: ({ keys }) =>
             keys.map(({ address, balance, decimals }) => (
               <div key={address}>
-                <code title={address}>{shortened(address)}</code>{" "}
+                <Id text={address} what="settler key" />{" "}
                 {balance === null ? "unknown" : roundedText({ amount: balance, decimals, symbol: null })}
               </div>
             )),
@@ -88,7 +92,7 @@ const Compared = ({ books }: Pick<BooksView, "books">) =>
 
 const Findings = ({ view, isEnded }: { readonly view: BooksView; readonly isEnded: boolean }) =>
   view.findings.length === 0 ? (
-    <Empty title={isEnded ? "Nothing has ended in thirty days" : "Chain, claims and receipts agree"}>
+    <Empty title={isEnded ? "No findings were closed in the last 30 days" : "Chain, claims and receipts agree"}>
       <p>A finding is a payment on which they disagree.</p>
     </Empty>
   ) : (
@@ -100,18 +104,22 @@ const Findings = ({ view, isEnded }: { readonly view: BooksView; readonly isEnde
         linkOf={({ id }) => `#/activity/books/${id}`}
         columns={[
           { title: "Found", cell: ({ foundAt }) => <Time at={foundAt} /> },
-          { title: "What", cell: ({ kind }) => spaced(kind) },
+          { title: "Finding", cell: ({ kind }) => spaced(kind) },
           {
             title: "Amount",
             cell: ({ amount, ...token }) => (amount === null ? "–" : amountText({ amount, ...token })),
             isNumber: true
           },
           {
-            title: "End",
+            title: "State",
             cell: ({ end, canBeMended }) =>
-              end === null ? <Badge tone="bad">{canBeMended ? "can be mended" : "stands"}</Badge> : end.how
+              end === null ? <Badge tone="bad">{canBeMended ? "can be mended" : "open"}</Badge> : end.how
           },
-          { title: "Payer", cell: ({ payer }) => (payer === null ? "–" : shortened(payer)), isMinor: true }
+          {
+            title: "Payer",
+            cell: ({ payer }) => (payer === null ? "–" : <Id text={payer} what="payer" />),
+            isMinor: true
+          }
         ]}
       />
       {view.leftOut === 0 ? null : <p className="soft">{view.leftOut} more</p>}

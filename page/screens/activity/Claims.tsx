@@ -5,13 +5,14 @@ import { usePages } from "../../api/pages.ts"
 import { useResource } from "../../api/resource.ts"
 import { Badge } from "../../design/Badge.tsx"
 import { Facts } from "../../design/Facts.tsx"
-import { Field } from "../../design/Field.tsx"
+import { FilterBar } from "../../design/FilterBar.tsx"
+import { Id } from "../../design/Id.tsx"
 import { Pager } from "../../design/Pager.tsx"
 import { Empty, Fault, Loading } from "../../design/Said.tsx"
 import { Table } from "../../design/Table.tsx"
 import { Time } from "../../design/Time.tsx"
 import type { Tone } from "../../design/tone.ts"
-import { amountText, shortened } from "./amounts.ts"
+import { amountText } from "./amounts.ts"
 import { ReceiptTable } from "./Receipts.tsx"
 
 type ClaimRow = Answer<"GET", "/claims">["items"][number]
@@ -29,7 +30,8 @@ const states: Readonly<Record<ClaimState, Tone>> = {
 const State = ({ state }: { readonly state: ClaimState }) => <Badge tone={states[state]}>{state.toLowerCase()}</Badge>
 
 export const Claims = () => {
-  const { values, set } = useFilters(["state", "payer"])
+  const filters = useFilters(["state", "payer"])
+  const { values } = filters
   const query = {
     ...(values.state in states ? { state: values.state as ClaimState } : {}),
     ...(values.payer === "" ? {} : { payer: values.payer })
@@ -42,35 +44,23 @@ export const Claims = () => {
   )
   return (
     <>
-      <div className="filters">
-        <Field label="State">
-          {(given) => (
-            <select {...given} value={values.state} onChange={({ target }) => set({ state: target.value })}>
-              <option value="">not ended</option>
-              {Object.keys(states).map((state) => (
-                <option key={state} value={state}>
-                  {state.toLowerCase()}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field label="Payer">
-          {(given) => (
-            <input
-              {...given}
-              placeholder="0x…"
-              value={values.payer}
-              onChange={({ target }) => set({ payer: target.value.trim() })}
-            />
-          )}
-        </Field>
-      </div>
+      <FilterBar
+        filters={filters}
+        fields={[
+          {
+            name: "state",
+            label: "State",
+            hint: "Unfinished claims without it",
+            choices: Object.keys(states).map((value) => ({ value, label: value.toLowerCase() }))
+          },
+          { name: "payer", label: "Payer", hint: "Its address" }
+        ]}
+      />
       <Pager
         pages={pages}
         what="the claims"
         empty={
-          <Empty title="No payment is in use">
+          <Empty title="No claims are open">
             <p>A claim reserves one payment for one call from verification to settlement, usually seconds.</p>
           </Empty>
         }
@@ -86,9 +76,9 @@ export const Claims = () => {
               { title: "State", cell: ({ state }) => <State state={state} /> },
               { title: "Amount", cell: amountText, isNumber: true },
               { title: "Model", cell: ({ model }) => model ?? "–", isMinor: true },
-              { title: "Payer", cell: ({ payer }) => <code title={payer}>{shortened(payer)}</code>, isMinor: true },
-              { title: "Asked for", cell: ({ asked }) => `${asked} times`, isNumber: true, isMinor: true },
-              { title: "Good until", cell: ({ validBefore }) => <Time at={validBefore} />, isMinor: true }
+              { title: "Payer", cell: ({ payer }) => <Id text={payer} what="payer" />, isMinor: true },
+              { title: "Calls", cell: ({ asked }) => asked, isNumber: true, isMinor: true },
+              { title: "Valid until", cell: ({ validBefore }) => <Time at={validBefore} />, isMinor: true }
             ]}
           />
         )}
@@ -123,7 +113,7 @@ export const Claim = ({ id }: { readonly id: string }) => {
             Chain: <code>{value.network}</code>,
             Claimed: <Time at={value.claimedAt} />,
             "Settlement asked": value.requestedAt === null ? null : <Time at={value.requestedAt} />,
-            "Good until": <Time at={value.validBefore} />,
+            "Valid until": <Time at={value.validBefore} />,
             Transactions:
               value.transactions.length === 0
                 ? null

@@ -2,7 +2,8 @@ import "uplot/dist/uPlot.min.css"
 import { useEffect, useRef } from "react"
 import UPlot from "uplot"
 import { figure } from "../../design/words.ts"
-import { seriesOf, shortened } from "./amounts.ts"
+import { shortened } from "../../design/shortened.ts"
+import { seriesOf } from "./amounts.ts"
 
 interface PlotProps {
   readonly sums: Parameters<typeof seriesOf>[0]

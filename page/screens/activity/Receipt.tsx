@@ -66,7 +66,7 @@ export const Receipt = ({ sequence }: { readonly sequence: string }) => {
           Chain: <code>{value.network}</code>,
           Token: <code>{value.asset}</code>,
           "Asked for": <Time at={value.requestedAt} />,
-          [value.outcome === "refunded" ? "Why given back" : "Why not collected"]: value.reason,
+          [value.outcome === "refunded" ? "Reason for the refund" : "Why uncollected"]: value.reason,
           Number: value.sequence
         })}
       />
@@ -88,7 +88,7 @@ const Refunds = ({ receipt, onDone }: { readonly receipt: ReceiptAnswer; readonl
   return (
     <>
       <p>
-        <strong>Given back</strong>
+        <strong>Refunds</strong>
       </p>
       {refunds.length === 0 ? <p className="soft">Nothing.</p> : null}
       <ul>
@@ -101,7 +101,7 @@ const Refunds = ({ receipt, onDone }: { readonly receipt: ReceiptAnswer; readonl
         ))}
       </ul>
       <Act
-        label="Give back"
+        label="Refund"
         scope="console:operate"
         question="Refund everything that is left?"
         kind="danger"

@@ -2,12 +2,13 @@
 import { type Answer, get } from "../../api/client.ts"
 import { useFilters } from "../../address.ts"
 import { useResource } from "../../api/resource.ts"
-import { Field } from "../../design/Field.tsx"
+import { FilterBar } from "../../design/FilterBar.tsx"
 import { Empty, Fault, Loading } from "../../design/Said.tsx"
 import { type Column, Table } from "../../design/Table.tsx"
 import { Time } from "../../design/Time.tsx"
 import { count, countOf } from "../../design/words.ts"
-import { amountText, shortened } from "./amounts.ts"
+import { shortened } from "../../design/shortened.ts"
+import { amountText } from "./amounts.ts"
 import { Plot } from "./Plot.tsx"
 import { queryOf, useReceiptFilters } from "./receipt-filters.ts"
 
@@ -15,8 +16,8 @@ const bases = ["day", "model", "payer"] as const
 type By = (typeof bases)[number]
 
 export const Sums = () => {
-  const filters = useFilters(["by"])
-  const by: By = bases.find((each) => each === filters.values.by) ?? "day"
+  const chosen = useFilters(["by"])
+  const by: By = bases.find((each) => each === chosen.values.by) ?? "day"
   const { values } = useReceiptFilters()
   const query = { ...queryOf(values), by }
   const { value, refused, reload } = useResource(
@@ -26,24 +27,14 @@ export const Sums = () => {
   )
   return (
     <>
-      <div className="filters">
-        <Field label="Summed up by">
-          {(given) => (
-            <select {...given} value={by} onChange={({ target }) => filters.set({ by: target.value })}>
-              {bases.map((each) => (
-                <option key={each}>{each}</option>
-              ))}
-            </select>
-          )}
-        </Field>
-      </div>
+      <FilterBar filters={{ ...chosen, values: { by } }} fields={[{ name: "by", label: "Total by", choices: bases }]} />
       {refused === undefined ? null : <Fault refused={refused} onAgain={reload} />}
       {value === undefined ? (
         refused === undefined ? (
           <Loading what="the sums" />
         ) : null
       ) : value.items.length === 0 ? (
-        <Empty title="Nothing to sum up yet">
+        <Empty title="No totals yet">
           <p>Paid calls leave receipts; totals by day, model and payer appear here.</p>
         </Empty>
       ) : (
@@ -81,18 +72,20 @@ const columnsBy = (by: By): ReadonlyArray<Column<Sum>> => [
   { title: "Settled", cell: ({ settled, ...token }) => amountText({ ...token, amount: settled }), isNumber: true },
   { title: "Calls", cell: ({ settledCount }) => count(settledCount), isNumber: true },
   {
-    title: "Not collected",
+    title: "Uncollected",
     cell: ({ uncollected, uncollectedCount, ...token }) =>
       uncollectedCount === 0
         ? "–"
         : `${amountText({ ...token, amount: uncollected })}, ${count(uncollectedCount)} calls`,
-    isNumber: true
+    isNumber: true,
+    isMinor: true
   },
   {
-    title: "Given back",
+    title: "Refunded",
     cell: ({ refunded, refundedCount, ...token }) =>
       refundedCount === 0 ? "–" : amountText({ ...token, amount: refunded }),
-    isNumber: true
+    isNumber: true,
+    isMinor: true
   },
   { title: "Chain", cell: ({ network }) => network, isMinor: true }
 ]

@@ -1,4 +1,5 @@
 /** Amounts of tokens as people read them, and sums as a plot wants them. */
+import { shortened } from "../../design/shortened.ts"
 
 export interface Amount {
   readonly amount: string
@@ -26,9 +27,6 @@ export const roundedText = (amount: Amount): string => {
 /** Whole tokens as a number, for a plot alone. */
 export const wholeTokens = ({ amount, decimals }: Pick<Amount, "amount" | "decimals">): number =>
   Number(amount) / 10 ** (decimals ?? 0)
-
-/** `0x1234…cdef`: enough to tell accounts apart; the whole stands in its title. */
-export const shortened = (text: string): string => (text.length <= 14 ? text : `${text.slice(0, 6)}…${text.slice(-4)}`)
 
 interface Sum extends Omit<Amount, "amount"> {
   readonly key: string | null

@@ -7,9 +7,11 @@ import { usePages } from "../../api/pages.ts"
 import { useResource } from "../../api/resource.ts"
 import { Act } from "../../design/Act.tsx"
 import { CopyButton } from "../../design/Button.tsx"
+import { Code } from "../../design/Code.tsx"
 import { Drawer } from "../../design/Drawer.tsx"
 import { Facts } from "../../design/Facts.tsx"
-import { Field } from "../../design/Field.tsx"
+import { FilterBar } from "../../design/FilterBar.tsx"
+import { Id } from "../../design/Id.tsx"
 import { Pager } from "../../design/Pager.tsx"
 import { Empty, Fault, Loading } from "../../design/Said.tsx"
 import { type Column, Table } from "../../design/Table.tsx"
@@ -19,18 +21,21 @@ import { countOf } from "../../design/words.ts"
 type Row = Answer<"GET", "/abandoned">["items"][number]
 
 const columns: ReadonlyArray<Column<Row>> = [
-  { title: "Given up", cell: ({ abandonedAt }) => <Time at={abandonedAt} /> },
+  { title: "When", cell: ({ abandonedAt }) => <Time at={abandonedAt} /> },
   { title: "Endpoint", cell: ({ endpoint }) => endpoint },
   { title: "Event", cell: ({ event }) => <code>{event}</code>, isMinor: true },
-  { title: "Why", cell: (row) => whyOf(row) },
+  { title: "Last error", cell: (row) => <WhyAbandoned row={row} /> },
   { title: "Attempts", cell: ({ attempts }) => attempts ?? "–", isNumber: true, isMinor: true }
 ]
 
-const whyOf = ({ reason, lastStatus, lastError }: Row) =>
-  [reason, lastStatus, lastError].filter((part) => part !== null).join(", ") || "not said"
+const WhyAbandoned = ({ row: { reason, lastStatus, lastError } }: { readonly row: Row }) => {
+  const text = reason ?? lastError ?? (lastStatus === null ? "unknown" : `status ${lastStatus}`)
+  return <Code text={text} {...(lastStatus === null ? {} : { code: String(lastStatus) })} />
+}
 
 export const Abandoned = () => {
-  const { values, set } = useFilters(["endpoint"])
+  const filters = useFilters(["endpoint"])
+  const { values } = filters
   const [isOne, one] = useRoute("/deliveries/abandoned/:sequence")
   const ofEndpoint = values.endpoint === "" ? {} : { endpoint: values.endpoint }
   const pages = usePages<Row>(
@@ -42,20 +47,9 @@ export const Abandoned = () => {
   const list = addressWith("/deliveries/abandoned", values)
   return (
     <>
-      <div className="filters">
-        <Field label="Endpoint" hint="Its name">
-          {(given) => (
-            <input
-              {...given}
-              type="search"
-              autoComplete="off"
-              value={values.endpoint}
-              onChange={({ target }) => set({ endpoint: target.value })}
-            />
-          )}
-        </Field>
-      </div>
-      {pages.rows?.length === 0 ? null : <ResendAll of={ofEndpoint} onDone={pages.reload} />}
+      <FilterBar filters={filters} fields={[{ name: "endpoint", label: "Endpoint", accept: (typed) => typed }]}>
+        {pages.rows?.length === 0 ? null : <ResendAll of={ofEndpoint} onDone={pages.reload} />}
+      </FilterBar>
       <Pager
         pages={pages}
         what="abandoned deliveries"
@@ -100,7 +94,7 @@ const ResendAll = ({ of, onDone }: ResendAllProps) => {
   }
   const whose = of.endpoint ?? "every endpoint"
   return (
-    <div className="row above">
+    <div className="row">
       <Act label="Count all" scope="console:write" question="Count what would be sent?" run={tally}>
         <p>Nothing is sent: it says how many there are for {whose}.</p>
       </Act>
@@ -156,16 +150,16 @@ const AbandonedDrawer = ({ sequence, onClose, onChanged }: AbandonedDrawerProps)
           </div>
           <Facts
             facts={[
-              ["Delivery", <code key="id">{value.deliveryId}</code>],
+              ["Delivery", <Id key="id" text={value.deliveryId} what="delivery" />],
               ["Endpoint", value.endpoint],
               [
                 "Event",
                 <a key="event" href={`#/events/${value.eventSequence}`}>{`${value.event}, ${value.eventSequence}`}</a>
               ],
-              ["Given up", <Time key="at" at={value.abandonedAt} />],
-              ["Why", whyOf(value)],
+              ["Abandoned", <Time key="at" at={value.abandonedAt} />],
+              ["Reason", value.reason ?? value.lastError ?? "unknown"],
               ["Attempts", value.attempts],
-              ["Repeats", value.redriveOf]
+              ["Redrive of", value.redriveOf]
             ]}
           />
           <h3>Body as sent {value.body === null ? null : <CopyButton text={value.body} what="the body" />}</h3>

@@ -119,7 +119,7 @@ const fields: ReadonlyArray<FilterField<(typeof names)[number]>> = [
 ]
 
 const NoDeliveries = ({ isFiltered }: { readonly isFiltered: boolean }) => (
-  <Empty title={isFiltered ? "No attempt matches" : "Nothing was sent yet"}>
+  <Empty title={isFiltered ? "No attempts match" : "No deliveries yet"}>
     <p>
       {isFiltered ? (
         "Attempts are kept for seven days. Remove a filter or open Abandoned."

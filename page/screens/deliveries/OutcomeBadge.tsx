@@ -1,7 +1,7 @@
 /** The end of an attempt, as every list of deliveries shows it. */
 import type { Answer } from "../../api/client.ts"
 import { Badge } from "../../design/Badge.tsx"
-import { Clip } from "../../design/Clip.tsx"
+import { Code } from "../../design/Code.tsx"
 import { outcomeOf } from "./outcome.ts"
 
 export type DeliveryRow = Answer<"GET", "/deliveries">["items"][number]
@@ -12,10 +12,10 @@ export const OutcomeBadge = ({ row }: { readonly row: Parameters<typeof outcomeO
     <>
       <Badge tone={tone}>{words}</Badge>
       {why === undefined ? null : (
-        <span className="soft">
+        <>
           {" "}
-          <Clip text={why} />
-        </span>
+          <Code text={why} />
+        </>
       )}
     </>
   )

@@ -7,7 +7,7 @@ import { useResource } from "../../api/resource.ts"
 import { Act } from "../../design/Act.tsx"
 import { Drawer } from "../../design/Drawer.tsx"
 import { Facts } from "../../design/Facts.tsx"
-import { Field } from "../../design/Field.tsx"
+import { FilterBar } from "../../design/FilterBar.tsx"
 import { Pager } from "../../design/Pager.tsx"
 import { Empty, Fault, Loading } from "../../design/Said.tsx"
 import { type Column, Table } from "../../design/Table.tsx"
@@ -17,13 +17,13 @@ import { countOf } from "../../design/words.ts"
 type Row = Answer<"GET", "/rejected">["items"][number]
 
 const columns: ReadonlyArray<Column<Row>> = [
-  { title: "Came", cell: ({ receivedAt }) => <Time at={receivedAt} /> },
-  { title: "Refused by", cell: ({ origin }) => origin },
+  { title: "Received", cell: ({ receivedAt }) => <Time at={receivedAt} /> },
+  { title: "Rejected by", cell: ({ origin }) => origin },
   {
-    title: "First fault",
+    title: "First error",
     cell: ({ firstFault, faultCount }) => (
       <>
-        <code>{firstFault?.path ?? ""}</code> {firstFault?.message ?? "not said"}
+        <code>{firstFault?.path ?? ""}</code> {firstFault?.message ?? "unknown"}
         {faultCount > 1 ? <span className="soft"> and {countOf(faultCount - 1, "other")}</span> : null}
       </>
     )
@@ -32,7 +32,8 @@ const columns: ReadonlyArray<Column<Row>> = [
 ]
 
 export const Rejected = () => {
-  const { values, set } = useFilters(["origin"])
+  const filters = useFilters(["origin"])
+  const { values } = filters
   const [isOne, one] = useRoute("/deliveries/rejected/:sequence")
   const pages = usePages<Row>(
     `rejected ${values.origin}`,
@@ -44,19 +45,10 @@ export const Rejected = () => {
   )
   return (
     <>
-      <div className="filters">
-        <Field label="Refused by" hint="A part of the fleet: events">
-          {(given) => (
-            <input
-              {...given}
-              type="search"
-              autoComplete="off"
-              value={values.origin}
-              onChange={({ target }) => set({ origin: target.value.trim() })}
-            />
-          )}
-        </Field>
-      </div>
+      <FilterBar
+        filters={filters}
+        fields={[{ name: "origin", label: "Rejected by", hint: "A part of the fleet: events" }]}
+      />
       <Pager
         pages={pages}
         what="rejected messages"
@@ -133,20 +125,20 @@ const RejectedDrawer = ({ sequence, onClose, onChanged }: RejectedDrawerProps) =
           <Facts
             facts={[
               ["Subject", <code key="subject">{value.subject}</code>],
-              ["Refused by", value.origin],
-              ["Came", <Time key="at" at={value.receivedAt} />],
-              ["Came from place", value.sourceSequence]
+              ["Rejected by", value.origin],
+              ["Received", <Time key="at" at={value.receivedAt} />],
+              ["Source sequence", value.sourceSequence]
             ]}
           />
           <h3>{countOf(value.faults.length, "fault")}</h3>
           <ul>
             {value.faults.map(({ path, message }) => (
               <li key={`${path} ${message}`}>
-                <code>{path === "" ? "the whole" : path}</code> {message}
+                <code>{path === "" ? "(root)" : path}</code> {message}
               </li>
             ))}
           </ul>
-          <h3>What came</h3>
+          <h3>Payload</h3>
           <pre className="code-wrap" tabIndex={0}>
             {value.payload ?? "Shown to tokens with the scope payloads:read."}
           </pre>

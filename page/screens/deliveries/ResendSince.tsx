@@ -3,10 +3,11 @@ import { type FormEvent, useState } from "react"
 import { useFilters } from "../../address.ts"
 import { post, Refused } from "../../api/client.ts"
 import { useMay } from "../../api/signed-in.ts"
-import { ReasonField } from "../../design/Act.tsx"
+import { ReasonField, reasonMissing } from "../../design/Act.tsx"
 import { Button } from "../../design/Button.tsx"
 import { Drawer } from "../../design/Drawer.tsx"
 import { Field } from "../../design/Field.tsx"
+import { notNowIf } from "../../design/not-now.ts"
 import { Fault } from "../../design/Said.tsx"
 import { When } from "../../design/When.tsx"
 import { countOf } from "../../design/words.ts"
@@ -83,7 +84,13 @@ const ResendForm = () => {
         <Button
           kind="main"
           type="submit"
-          disabled={endpoint === "" || since === "" || reason.trim() === "" || count === 0}
+          notNow={
+            notNowIf(
+              [endpoint === "", "Name an endpoint first."],
+              [since === "", "Choose a time first."],
+              [count === 0, "Nothing matches."]
+            ) ?? reasonMissing(reason)
+          }
         >
           {count === undefined ? "Count them" : `Send ${countOf(count, "delivery", "deliveries")}`}
         </Button>

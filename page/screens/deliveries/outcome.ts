@@ -20,12 +20,14 @@ const wordMax = 24
 
 /** What came back, and what follows: a failure that is tried again still waits. */
 export const outcomeOf = ({ outcome, status, error, nextAttemptAt }: Ended): Outcome => {
-  const isWord = error !== null && error.length <= wordMax
-  const answer = status === null ? (isWord ? error : "no answer") : String(status)
-  const more = status === null && error !== null && !isWord ? { why: error } : {}
-  if (outcome === "delivered") return { tone: "good", words: `${answer} delivered`, ...more }
-  if (nextAttemptAt !== null) return { tone: "wait", words: `${answer}, tried again`, ...more }
-  if (outcome === "refused") return { tone: "bad", words: `${answer} refused for good`, ...more }
-  if (outcome === "gone") return { tone: "bad", words: `${answer} gone`, ...more }
-  return { tone: "bad", words: `${answer}, given up`, ...more }
+  const isLong = status === null && error !== null && error.length > wordMax
+  const answer = String(status ?? error ?? "no answer")
+  // The code of a long error stands beside the words.
+  const say = (how: string, separator = ", ") => (isLong ? how : `${answer}${separator}${how}`)
+  const more = isLong ? { why: error } : {}
+  if (outcome === "delivered") return { tone: "good", words: say("delivered", " "), ...more }
+  if (nextAttemptAt !== null) return { tone: "wait", words: say("tried again"), ...more }
+  if (outcome === "refused") return { tone: "bad", words: say("refused for good", " "), ...more }
+  if (outcome === "gone") return { tone: "bad", words: say("gone", " "), ...more }
+  return { tone: "bad", words: say("given up"), ...more }
 }

@@ -89,9 +89,9 @@ const EndpointFacts = ({ endpoint }: { readonly endpoint: EndpointRow }) => {
           breaker === "open" ? <BreakerUntil key="breaker" untilMs={breakerOpenUntilMs ?? 0} /> : breakerWords[breaker]
         ],
         ["Backlog", countOf(endpoint.backlog, "delivery", "deliveries")],
-        ["Waits in EVENTS from", endpoint.parkedFrom === null ? null : `event ${count(endpoint.parkedFrom)}`],
+        ["Parked from", endpoint.parkedFrom === null ? null : `event ${count(endpoint.parkedFrom)}`],
         ["In flight", inFlight == null ? "not known: endpoints share a consumer" : count(inFlight)],
-        ["Oldest due", oldestDueAt == null ? "nothing waits" : <Time key="due" at={oldestDueAt} />],
+        ["Oldest due", oldestDueAt == null ? "none" : <Time key="due" at={oldestDueAt} />],
         [
           "Last delivered",
           lastDeliveredAt == null ? "not in the last seven days" : <Time key="last" at={lastDeliveredAt} />

@@ -2,7 +2,7 @@
 import { type FormEvent, type ReactNode, useState } from "react"
 import { navigate } from "../../address.ts"
 import { patch, post, Refused } from "../../api/client.ts"
-import { ReasonField } from "../../design/Act.tsx"
+import { ReasonField, reasonMissing } from "../../design/Act.tsx"
 import { Button } from "../../design/Button.tsx"
 import { Drawer } from "../../design/Drawer.tsx"
 import { Field } from "../../design/Field.tsx"
@@ -45,7 +45,7 @@ export const AddEndpoint = ({ onClose, onDone }: AddProps) => {
           </p>
           {isSigned ? <Once what="Its secret" secret={secret} /> : null}
           <Button kind="main" onClick={() => navigate(endpointAddress(made.name))}>
-            Look at it
+            Open it
           </Button>
         </>
       )}
@@ -112,7 +112,7 @@ const SettingsForm = ({ settings, label, isName = true, onSubmit, children }: Se
       <ReasonField value={reason} onChange={setReason} fault={refused?.refusal.faults["reason"]} />
       {refused === undefined ? null : <Fault refused={refused} />}
       <div className="actions">
-        <Button kind="main" type="submit" disabled={reason.trim() === ""}>
+        <Button kind="main" type="submit" notNow={reasonMissing(reason)}>
           {label}
         </Button>
       </div>
@@ -141,7 +141,7 @@ const SettingInput = ({ field, isRequired, typed, fault, onChange }: SettingInpu
           ) : (
             ["", ...(field.choices ?? [])].map((choice) => (
               <option key={choice} value={choice}>
-                {choice === "" ? "as usual" : choice}
+                {choice === "" ? "default" : choice}
               </option>
             ))
           )}

@@ -67,7 +67,11 @@ const columns: ReadonlyArray<Column<EndpointRow>> = [
     cell: ({ settings }) => <span className="address">{String(settings?.["Url"] ?? "not readable")}</span>,
     isMinor: true
   },
-  { title: "Kept in", cell: ({ source }) => (source === "configuration" ? "file" : "run time"), isMinor: true }
+  {
+    title: "Defined in",
+    cell: ({ source }) => (source === "configuration" ? "configuration file" : "console"),
+    isMinor: true
+  }
 ]
 
 export const StateBadge = ({ endpoint }: { readonly endpoint: EndpointRow }) => {

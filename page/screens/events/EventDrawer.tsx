@@ -83,7 +83,7 @@ const EventFacts = ({
         <section aria-label="Schema">
           <h3>Schema</h3>
           {catalogue.value === undefined ? (
-            <p className="soft">{catalogue.isLoading ? "Reading …" : "None: receivers take it as is."}</p>
+            <p className="soft">{catalogue.isLoading ? "Loading …" : "None: receivers take it as is."}</p>
           ) : (
             <Json value={catalogue.value.schema} openLevels={2} />
           )}

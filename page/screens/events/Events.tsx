@@ -5,7 +5,7 @@ import { addressWith, navigate, useFilters } from "../../address.ts"
 import { useMay } from "../../api/signed-in.ts"
 import { Badge } from "../../design/Badge.tsx"
 import { Button } from "../../design/Button.tsx"
-import { Field } from "../../design/Field.tsx"
+import { FilterBar, type FilterField } from "../../design/FilterBar.tsx"
 import { Head } from "../../design/Head.tsx"
 import { Empty, Fault, Loading } from "../../design/Said.tsx"
 import { Time } from "../../design/Time.tsx"
@@ -24,7 +24,8 @@ const names = ["event", "entity", "projectId"] as const
 const typingMs = 250
 
 const Events = () => {
-  const { values, set, linkTo } = useFilters(names)
+  const filters = useFilters(names)
+  const { values, linkTo } = filters
   const feed = useFeed(useSettled(values, typingMs))
   const catalogue = useCatalogue()
   const [isOne, one] = useRoute("/events/:sequence")
@@ -47,21 +48,7 @@ const Events = () => {
           </Button>
         ) : null}
       </Head>
-      <div className="filters">
-        <Filter
-          label="Event"
-          hint="A name or a pattern: work_item.*"
-          value={values.event}
-          onChange={(event) => set({ event })}
-        />
-        <Filter
-          label="About"
-          hint="workItem:<id>, as in a line"
-          value={values.entity}
-          onChange={(entity) => set({ entity })}
-        />
-        <Filter label="Project" hint="Its id" value={values.projectId} onChange={(projectId) => set({ projectId })} />
-      </div>
+      <FilterBar filters={filters} fields={fields} />
       <Lines feed={feed} prose={prose} linkTo={rowLink} isFiltered={names.some((name) => values[name] !== "")} />
       {mayPublish && isOne && one.sequence === "trigger" ? <Trigger onClose={close} /> : null}
       {isOne && /^\d+$/u.test(one.sequence) ? (
@@ -73,38 +60,21 @@ const Events = () => {
 
 export default Events
 
-interface FilterProps {
-  readonly label: string
-  readonly hint: string
-  readonly value: string
-  readonly onChange: (value: string) => void
-}
-
-const Filter = ({ label, hint, value, onChange }: FilterProps) => (
-  <Field label={label} hint={hint}>
-    {(given) => (
-      <input
-        {...given}
-        type="search"
-        autoComplete="off"
-        spellCheck={false}
-        maxLength={256}
-        value={value}
-        onChange={({ target }) => onChange(target.value.trim())}
-      />
-    )}
-  </Field>
-)
+const fields: ReadonlyArray<FilterField<(typeof names)[number]>> = [
+  { name: "event", label: "Event", hint: "A name or a pattern: work_item.*" },
+  { name: "entity", label: "About", hint: "As workItem:<id>" },
+  { name: "projectId", label: "Project", hint: "Its id" }
+]
 
 const LiveBadge = ({ feed: { state, isPaused } }: { readonly feed: Feed }) => {
   if (isPaused) return <Badge tone="wait">Paused</Badge>
   if (state === "live") return <Badge tone="good">Live</Badge>
-  return <Badge tone="wait">{state === "connecting" ? "Connecting" : "Cut off, trying again"}</Badge>
+  return <Badge tone="wait">{state === "connecting" ? "Connecting" : "Reconnecting"}</Badge>
 }
 
 const PauseButton = ({ feed: { isPaused, waitingCount, pause, resume } }: { readonly feed: Feed }) =>
   isPaused ? (
-    <Button onClick={resume}>{waitingCount === 0 ? "Go on" : `Go on (${count(waitingCount)} wait)`}</Button>
+    <Button onClick={resume}>{waitingCount === 0 ? "Resume" : `Resume (${count(waitingCount)} new)`}</Button>
   ) : (
     <Button onClick={pause}>Pause</Button>
   )
@@ -173,7 +143,7 @@ interface NoEventsProps {
 }
 
 const NoEvents = ({ isFiltered, hasOlder, onOlder }: NoEventsProps) => (
-  <Empty title={isFiltered ? "None of the newest events matches" : "Nothing was published yet"}>
+  <Empty title={isFiltered ? "None of the newest events matches" : "No events yet"}>
     <p>
       {isFiltered
         ? "Use * as a wildcard: work_item.* matches every work-item event. New events appear automatically."

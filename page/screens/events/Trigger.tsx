@@ -3,7 +3,7 @@ import { type FormEvent, useMemo, useState } from "react"
 import { useFilters } from "../../address.ts"
 import { type Answer, get, post, Refused } from "../../api/client.ts"
 import { useResource } from "../../api/resource.ts"
-import { ReasonField } from "../../design/Act.tsx"
+import { ReasonField, reasonMissing } from "../../design/Act.tsx"
 import { Button } from "../../design/Button.tsx"
 import { Drawer } from "../../design/Drawer.tsx"
 import { Field } from "../../design/Field.tsx"
@@ -112,11 +112,11 @@ const ExampleForm = ({ entry: { event, example, schema } }: { readonly entry: En
       <ReasonField value={reason} onChange={setReason} fault={refused?.refusal.faults["reason"]} />
       {refused === undefined ? null : <Fault refused={refused} />}
       <div className="actions">
-        <Button kind="main" type="submit" disabled={reason.trim() === ""}>
+        <Button kind="main" type="submit" notNow={reasonMissing(reason)}>
           Publish
         </Button>
-        <Button disabled={reason.trim() === ""} onClick={() => publish(true)}>
-          Show it only
+        <Button notNow={reasonMissing(reason)} onClick={() => publish(true)}>
+          Preview
         </Button>
       </div>
       {published === undefined ? null : <Result published={published} />}
@@ -160,7 +160,7 @@ interface ResultProps {
 const Result = ({ published: { sequence, envelope, at } }: ResultProps) =>
   sequence === null ? (
     <section aria-label="What would be published">
-      <h3>It would be published so</h3>
+      <h3>This would be published</h3>
       <Json value={envelope} />
     </section>
   ) : (

@@ -42,7 +42,7 @@ const Find = () => {
             />
           )}
         </Field>
-        <Button kind="main" type="submit" disabled={typed.trim() === ""}>
+        <Button kind="main" type="submit" notNow={typed.trim() === "" ? "Enter an id first." : undefined}>
           Find it
         </Button>
       </form>

@@ -1,17 +1,31 @@
 import { Badge } from "../../design/Badge.tsx"
+import { CopyButton } from "../../design/Button.tsx"
 import { Time } from "../../design/Time.tsx"
 import type { Condition } from "./conditions.ts"
 import { Runbook } from "./Runbook.tsx"
 
 /** What is wrong now: since when, whom it hurts, the way to where it is mended, what to run, and its runbook. */
-export const Conditions = ({ conditions }: { readonly conditions: ReadonlyArray<Condition> }) =>
+export const Conditions = ({ conditions, shownMax = conditions.length }: ConditionsProps) =>
   conditions.length === 0 ? null : (
-    <ul className="conditions" aria-label="What needs attention">
-      {conditions.map((condition) => (
-        <Item key={condition.title} {...condition} />
-      ))}
-    </ul>
+    <>
+      <ul className="conditions" aria-label="What needs attention">
+        {conditions.slice(0, shownMax).map((condition) => (
+          <Item key={condition.title} {...condition} />
+        ))}
+      </ul>
+      {conditions.length <= shownMax ? null : (
+        <p>
+          <a href="#/fleet">{conditions.length - shownMax} more under Fleet</a>
+        </p>
+      )}
+    </>
   )
+
+interface ConditionsProps {
+  readonly conditions: ReadonlyArray<Condition>
+  /** Those below are reached by a link. */
+  readonly shownMax?: number
+}
 
 const Item = ({
   title,
@@ -23,37 +37,43 @@ const Item = ({
   reasons = [],
   commands = [],
   runbook
-}: Condition) => (
-  <li className={isEffect ? `${tone} effect` : tone}>
-    <Badge tone={tone}>{isEffect ? "Follows" : tone === "bad" ? "Wrong" : "Waits"}</Badge>
-    <div>
-      <a href={href}>{title}</a>
-      <p>
-        {advice}
-        {since === undefined ? null : (
-          <>
-            {" "}
-            Since <Time at={since} />.
-          </>
+}: Condition) => {
+  const run = commands.length === 0 || isEffect ? null : <Commands commands={commands} />
+  return (
+    <li className={isEffect ? `${tone} effect` : tone}>
+      <Badge tone={tone}>{isEffect ? "Consequence" : tone === "bad" ? "Critical" : "Warning"}</Badge>
+      <div>
+        <a href={href}>{title}</a>
+        <p>
+          {advice}
+          {since === undefined ? null : (
+            <>
+              {" "}
+              Since <Time at={since} />.
+            </>
+          )}
+        </p>
+        {reasons.length === 0 ? null : (
+          <ul className="reasons" aria-label="What the processes say">
+            {reasons.map((reason) => (
+              <li key={reason}>{reason}</li>
+            ))}
+          </ul>
         )}
-      </p>
-      {reasons.length === 0 ? null : (
-        <ul className="reasons" aria-label="What the processes say">
-          {reasons.map((reason) => (
-            <li key={reason}>{reason}</li>
-          ))}
-        </ul>
-      )}
-      {commands.length === 0 || isEffect ? null : (
-        <ul className="commands" aria-label="What to run">
-          {commands.map((command) => (
-            <li key={command}>
-              <code>{command}</code>
-            </li>
-          ))}
-        </ul>
-      )}
-      {runbook === undefined ? null : <Runbook {...runbook} />}
-    </div>
-  </li>
+        {tone === "bad" || runbook === undefined ? run : null}
+        {runbook === undefined ? null : <Runbook {...runbook}>{tone === "bad" ? null : run}</Runbook>}
+      </div>
+    </li>
+  )
+}
+
+const Commands = ({ commands }: { readonly commands: ReadonlyArray<string> }) => (
+  <ul className="commands" aria-label="What to run">
+    {commands.map((command) => (
+      <li key={command}>
+        <code>{command}</code>
+        <CopyButton text={command} what={command} />
+      </li>
+    ))}
+  </ul>
 )

@@ -10,8 +10,6 @@ import { count, countOf, duration, figure, rate } from "../../design/words.ts"
 import { endpointAddress } from "../../endpoint-addresses.ts"
 import { conditionsOf } from "./conditions.ts"
 import { Conditions } from "./Conditions.tsx"
-import { Histories } from "../history/Histories.tsx"
-import { Timeline } from "../history/Timeline.tsx"
 import "./fleet.css"
 import { type Process, processesOf } from "./processes.ts"
 import { Leases, Streams } from "./Streams.tsx"
@@ -20,35 +18,21 @@ import { type Frame, useFleet } from "./useFleet.ts"
 const Fleet = () => {
   const [isStreams] = useRoute("/fleet/streams")
   const [isLeases] = useRoute("/fleet/leases")
-  const [isHistory] = useRoute("/fleet/history")
-  const [isTimeline] = useRoute("/fleet/timeline")
   return (
     <>
       <Head title="Fleet" />
       <Tabs
         label="Parts of the fleet"
         tabs={[
-          { title: "Now", href: "#/fleet", isHere: !isStreams && !isLeases && !isHistory && !isTimeline },
-          { title: "History", href: "#/fleet/history", isHere: isHistory },
-          { title: "What happened", href: "#/fleet/timeline", isHere: isTimeline },
+          { title: "Now", href: "#/fleet", isHere: !isStreams && !isLeases },
           { title: "Streams", href: "#/fleet/streams", isHere: isStreams },
           { title: "Leases", href: "#/fleet/leases", isHere: isLeases }
         ]}
       />
-      {isStreams ? <Streams /> : isLeases ? <Leases /> : isHistory ? <Kinds /> : isTimeline ? <Timeline /> : <Now />}
+      {isStreams ? <Streams /> : isLeases ? <Leases /> : <Now />}
     </>
   )
 }
-
-const Kinds = () => (
-  <div className="form">
-    <Histories heading="Roles" kind="role" />
-    <Histories heading="Endpoints" kind="endpoint" />
-    <Histories heading="Providers of models" kind="provider" />
-    <Histories heading="Chains" kind="chain" />
-    <Histories heading="Engines of speech" kind="engine" />
-  </div>
-)
 
 export default Fleet
 
@@ -62,7 +46,7 @@ const Now = () => {
     <div className="form">
       <p className="row">
         <Badge tone={isReady ? "good" : "bad"}>{isReady ? "Ready" : "Not ready"}</Badge>
-        {state === "live" ? null : <Badge tone="wait">Cut off, trying again</Badge>}
+        {state === "live" ? null : <Badge tone="wait">Reconnecting</Badge>}
         <span className="soft">
           {countOf(processCount, "process", "processes")},{" "}
           {windowSeconds === 0 ? "rates in a moment" : `rates over ${figure(windowSeconds)} s`}, read <Time at={at} />
@@ -108,7 +92,7 @@ const Totals = ({ totals, past }: TotalsProps) => (
         <dl>
           {Object.entries(values).map(([name, value]) => (
             <div key={name} className="total">
-              <dt>{words(name)}</dt>
+              <dt>{`${name}/s` in values ? `${name} in total` : words(name)}</dt>
               <dd>
                 <Curve values={past.map((one) => one[group]?.[name] ?? null)} />
                 {totalOf(name, value)}

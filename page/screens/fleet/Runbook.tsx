@@ -1,10 +1,17 @@
 /** What to do about a condition, beside it. */
+import type { ReactNode } from "react"
 import { partsOf } from "./runbook.ts"
 import type { Condition } from "./conditions.ts"
 
-export const Runbook = ({ means, lookAt, act }: NonNullable<Condition["runbook"]>) => (
+type RunbookProps = NonNullable<Condition["runbook"]> & {
+  /** What is to be run, before its words. */
+  readonly children?: ReactNode
+}
+
+export const Runbook = ({ means, lookAt, act, children }: RunbookProps) => (
   <details className="runbook">
     <summary>Runbook</summary>
+    {children}
     <dl className="runbook-steps">
       <Step label="Means" words={means} />
       <Step label="Look at" words={lookAt} />

@@ -2,6 +2,7 @@
 import { type Answer, get } from "../../api/client.ts"
 import { useResource } from "../../api/resource.ts"
 import { Badge } from "../../design/Badge.tsx"
+import { clipped } from "../../design/Clip.tsx"
 import { Empty, Fault, Loading } from "../../design/Said.tsx"
 import { type Column, Table } from "../../design/Table.tsx"
 import { Time } from "../../design/Time.tsx"
@@ -53,7 +54,7 @@ const streamColumns: ReadonlyArray<Column<Stream>> = [
     isMinor: true
   },
   { title: "Newest", cell: ({ state }) => (state?.lastAt == null ? "–" : <Time at={state.lastAt} />), isMinor: true },
-  { title: "Consumers, the busiest first", cell: (stream) => <Lags stream={stream} />, isMinor: true }
+  { title: "Consumers, busiest first", cell: (stream) => <Lags stream={stream} />, isMinor: true }
 ]
 
 /** How many lags a row shows. */
@@ -66,7 +67,7 @@ const Lags = ({ stream: { state, consumers } }: { readonly stream: Stream }) => 
     <ul className="lags">
       {consumers.slice(0, lagsMax).map(({ name, pending, unacked, waiting, isPaused }) => (
         <li key={name}>
-          <code>{name}</code> {count(pending)} behind, {count(unacked)} in hand{" "}
+          {clipped(<code>{name}</code>)} {count(pending)} pending, {count(unacked)} unacknowledged{" "}
           {isPaused ? <Badge tone="wait">paused</Badge> : null}
           {pending > 0 && waiting === 0 && unacked === 0 ? <Badge tone="bad">no reader</Badge> : null}
         </li>
@@ -79,9 +80,9 @@ const Lags = ({ stream: { state, consumers } }: { readonly stream: Stream }) => 
 type Lease = Answer<"GET", "/leases">["items"][number]
 
 const leaseColumns: ReadonlyArray<Column<Lease>> = [
-  { title: "What only one may do", cell: ({ key }) => <code>{key}</code> },
+  { title: "Lease", cell: ({ key }) => <code>{key}</code> },
   { title: "Holder", cell: ({ holder }) => <code>{holder}</code> },
-  { title: "Free", cell: ({ until }) => <Time at={until} /> }
+  { title: "Expires", cell: ({ until }) => <Time at={until} /> }
 ]
 
 export const Leases = () => {

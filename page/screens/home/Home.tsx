@@ -11,7 +11,6 @@ import { RunCard } from "../work-items/RunCard.tsx"
 import { conditionsOf } from "../fleet/conditions.ts"
 import { Conditions } from "../fleet/Conditions.tsx"
 import { Histories } from "../history/Histories.tsx"
-import { Timeline } from "../history/Timeline.tsx"
 import "./home.css"
 import { SendCard } from "./SendCard.tsx"
 
@@ -22,24 +21,19 @@ const Home = () => {
     <>
       <Head title="Home">
         {frame === undefined ? (
-          <Badge tone="quiet">{state === "cut off" ? "Cut off" : "Reading"}</Badge>
+          <Badge tone="quiet">{state === "cut off" ? "Disconnected" : "Loading"}</Badge>
         ) : (
           <Badge tone={frame.isReady ? "good" : "bad"}>{frame.isReady ? "All roles are up" : "Not ready"}</Badge>
         )}
       </Head>
-      <div className="home">
-        <div>
-          {frame !== undefined ? <Glance frame={frame} /> : state === "cut off" ? <NotRead what="The fleet" /> : null}
-          <Histories heading="What the fleet does" kind="role" things={products} />
-          <div className="cards">
-            <SendCard />
-            {apis.includes("speech") ? <SpeakCard /> : null}
-            {apis.includes("models") ? <PayCard /> : null}
-            {apis.includes("pipeline") ? <RunCard /> : null}
-          </div>
-        </div>
-        <Timeline shownMax={20} />
+      {frame !== undefined ? <Glance frame={frame} /> : state === "cut off" ? <NotRead what="The fleet" /> : null}
+      <div className="cards">
+        <SendCard />
+        {apis.includes("speech") ? <SpeakCard /> : null}
+        {apis.includes("models") ? <PayCard /> : null}
+        {apis.includes("pipeline") ? <RunCard /> : null}
       </div>
+      <Histories heading="What the fleet does" kind="role" things={products} />
     </>
   )
 }
@@ -52,6 +46,9 @@ const products = [
   { id: "speech-api", title: "Speech", href: "#/speech" },
   { id: "pipeline-api", title: "Commands", href: "#/work-items" }
 ]
+
+/** The rest of the page stays in sight. */
+const conditionsMax = 3
 
 const Glance = ({ frame }: { readonly frame: Frame }) => {
   const { roles, endpointCount, endpoints, breakersOpen } = frame
@@ -67,7 +64,7 @@ const Glance = ({ frame }: { readonly frame: Frame }) => {
         {countOf(breakersOpen.length, "breaker")} open.
       </p>
       {conditions.length > 0 ? (
-        <Conditions conditions={conditions} />
+        <Conditions conditions={conditions} shownMax={conditionsMax} />
       ) : !frame.conditions.isWhole ? (
         <p className="soft">Checking what needs attention …</p>
       ) : (

@@ -3,7 +3,7 @@ import { Badge, type Tone } from "../../design/Badge.tsx"
 import { Facts } from "../../design/Facts.tsx"
 import { Fault } from "../../design/Said.tsx"
 import { duration } from "../../design/words.ts"
-import { shortened } from "../activity/amounts.ts"
+import { shortened } from "../../design/shortened.ts"
 import type { Calling, CallPhase } from "./calling.ts"
 import { dollars, type Pricing, reasonsFor, usedUsd, waysToPay } from "./chat.ts"
 

@@ -27,7 +27,7 @@ const Models = () => {
       {apis.includes("models") ? (
         <Sold />
       ) : (
-        <Empty title="This fleet sells no models">
+        <Empty title="No models are for sale in this fleet">
           <p>
             Add <code>model-gateway</code>, <code>payment-verifier</code> and <code>payment-settler</code> to its roles,
             and models to its configuration: docs/settings.md names each setting.
@@ -123,7 +123,7 @@ const List = ({ models, mayLook, uptimes, onOpen, onTry }: ListProps) => (
               Try
             </Button>
           ) : (
-            "by the API"
+            "API only"
           )
       }
     ]}
@@ -147,8 +147,8 @@ const Price = ({ model: { billing_mode, pricing } }: { readonly model: Model }) 
   if (billing_mode === "free") return <Badge tone="good">free</Badge>
   const [price, unit] =
     "flat" in pricing
-      ? [dollars(pricing.flat), "a call"]
-      : [`${pricing.input} in, ${pricing.output} out`, "USD a million tokens"]
+      ? [dollars(pricing.flat), "per call"]
+      : [`$${pricing.input} in, $${pricing.output} out`, "per million tokens"]
   return (
     <>
       {price}

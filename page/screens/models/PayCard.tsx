@@ -38,7 +38,6 @@ const Trial = () => {
           {paysForTrials ? " The key is one of a local chain, and worthless." : " This console shows the price alone."}
         </p>
       ) : null}
-      <Answer calling={calling} pricing={model?.pricing} isShort />
       <div className="row">
         <Button
           kind="main"
@@ -48,6 +47,7 @@ const Trial = () => {
           {paysForTrials ? "Pay and ask" : "Get the price"}
         </Button>
       </div>
+      <Answer calling={calling} pricing={model?.pricing} isShort />
     </>
   )
 }

@@ -3,6 +3,7 @@ import { type FormEvent, useState } from "react"
 import { useSession } from "../../api/signed-in.ts"
 import { Button } from "../../design/Button.tsx"
 import { Field } from "../../design/Field.tsx"
+import { notNowIf } from "../../design/not-now.ts"
 import { Snippets } from "../../design/Snippets.tsx"
 import { Answer } from "./Answer.tsx"
 import { type ModelCall, useCalling } from "./calling.ts"
@@ -28,8 +29,9 @@ export const Playground = ({ models, chosen, onChoose }: PlaygroundProps) => {
   const call: ModelCall = { model: model.id, prompt, maxTokens, chain, isStreamed: model.streaming }
   const isFree = model.billing_mode === "free"
   const isRunning = calling.phase === "answering" || calling.phase === "quoting"
-  // A quote is for one request; another request has another price.
+  // A quote is for one request alone.
   const isQuoted = calling.quote !== undefined && JSON.stringify(calling.call) === JSON.stringify(call)
+  const lacksKey = isQuoted && !isFree && !paysForTrials
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (isQuoted && paysForTrials && !isRunning) pay(call)
@@ -67,26 +69,35 @@ export const Playground = ({ models, chosen, onChoose }: PlaygroundProps) => {
           onChain={setChain}
         />
         <div className="row">
-          <Button
-            kind="main"
-            type="submit"
-            disabled={isRunning || prompt.trim() === "" || (isQuoted && !isFree && !paysForTrials)}
-          >
+          <Button kind="main" type="submit" disabled={isRunning} notNow={asksLater(prompt, lacksKey)}>
             {isFree ? "Ask" : isQuoted ? "Pay with the local test key" : "Get the price"}
           </Button>
-          <Button onClick={stop} disabled={!isRunning}>
-            Stop
-          </Button>
+          <Stop isRunning={isRunning} onStop={stop} />
         </div>
         {paysForTrials || isFree ? null : <NoTrials />}
       </form>
       <div className="card">
         {calling.call === undefined ? <EmptyPlayground /> : <Answer calling={calling} pricing={model.pricing} />}
       </div>
-      <Snippets label="The same as code" snippets={callSnippets(call, isQuoted ? calling.quote?.accepts : undefined)} />
+      <Snippets
+        label="Code for this request"
+        snippets={callSnippets(call, isQuoted ? calling.quote?.accepts : undefined)}
+      />
     </section>
   )
 }
+
+const Stop = ({ isRunning, onStop }: { readonly isRunning: boolean; readonly onStop: () => void }) => (
+  <Button onClick={onStop} notNow={isRunning ? undefined : "No call is running."}>
+    Stop
+  </Button>
+)
+
+const asksLater = (prompt: string, lacksKey: boolean) =>
+  notNowIf(
+    [prompt.trim() === "", "Write a prompt first."],
+    [lacksKey, "This console has no test key: pay with a wallet of your own."]
+  )
 
 interface TermsProps {
   /** What the model can answer at most. */

@@ -1,7 +1,7 @@
 import { useFilters } from "../../address.ts"
 import { type Answer, get } from "../../api/client.ts"
 import { usePages } from "../../api/pages.ts"
-import { Field } from "../../design/Field.tsx"
+import { FilterBar } from "../../design/FilterBar.tsx"
 import { Pager } from "../../design/Pager.tsx"
 import { Empty } from "../../design/Said.tsx"
 import { type Column, Table } from "../../design/Table.tsx"
@@ -39,7 +39,8 @@ const isAct: Readonly<Record<Act["action"], true>> = {
 const actions = Object.keys(isAct) as ReadonlyArray<Act["action"]>
 
 export const Audit = () => {
-  const { values, set } = useFilters(["action"])
+  const filters = useFilters(["action"])
+  const { values } = filters
   const action = actions.find((known) => known === values.action)
   const pages = usePages<Act>(
     `audit ${values.action}`,
@@ -52,18 +53,7 @@ export const Audit = () => {
   )
   return (
     <>
-      <div className="filters">
-        <Field label="Act" hint="One kind only">
-          {(given) => (
-            <select {...given} value={values.action} onChange={({ target }) => set({ action: target.value })}>
-              <option value="">any</option>
-              {actions.map((name) => (
-                <option key={name}>{name}</option>
-              ))}
-            </select>
-          )}
-        </Field>
-      </div>
+      <FilterBar filters={filters} fields={[{ name: "action", label: "Action", choices: actions }]} />
       <Pager
         pages={pages}
         what="the audit log"
@@ -74,7 +64,12 @@ export const Audit = () => {
         }
       >
         {(rows) => (
-          <Table label="Acts, newest first" rows={rows} columns={columns} keyOf={({ sequence }) => String(sequence)} />
+          <Table
+            label="Audit log, newest first"
+            rows={rows}
+            columns={columns}
+            keyOf={({ sequence }) => String(sequence)}
+          />
         )}
       </Pager>
     </>
@@ -83,9 +78,9 @@ export const Audit = () => {
 
 const columns: ReadonlyArray<Column<Act>> = [
   { title: "When", cell: ({ at }) => <Time at={at} /> },
-  { title: "Act", cell: ({ action }) => action },
-  { title: "To", cell: ({ target }) => <code className="value">{target}</code> },
-  { title: "Why", cell: ({ reason }) => reason },
+  { title: "Action", cell: ({ action }) => action },
+  { title: "Target", cell: ({ target }) => <code className="value">{target}</code>, isMinor: true },
+  { title: "Reason", cell: ({ reason }) => reason },
   {
     title: "Who",
     cell: ({ by: { tokenId, role, person } }) => (

@@ -1,7 +1,7 @@
 import { useFilters } from "../../address.ts"
 import { type Answer, get } from "../../api/client.ts"
 import { usePages } from "../../api/pages.ts"
-import { Field } from "../../design/Field.tsx"
+import { FilterBar } from "../../design/FilterBar.tsx"
 import { Pager } from "../../design/Pager.tsx"
 import { Empty } from "../../design/Said.tsx"
 import { type Column, Table } from "../../design/Table.tsx"
@@ -11,7 +11,8 @@ type Setting = Answer<"GET", "/settings">["items"][number]
 
 /** Every setting with where its value comes from. */
 export const Effective = () => {
-  const { values, set } = useFilters(["section"])
+  const filters = useFilters(["section"])
+  const { values } = filters
   const pages = usePages<Setting>(`settings ${values.section}`, (cursor, signal) => {
     const ofSection = values.section === "" ? {} : { section: values.section }
     return get("/settings", {
@@ -21,19 +22,10 @@ export const Effective = () => {
   })
   return (
     <>
-      <div className="filters">
-        <Field label="Section" hint="As Bus, Console or Payments">
-          {(given) => (
-            <input
-              {...given}
-              type="search"
-              autoComplete="off"
-              value={values.section}
-              onChange={({ target }) => set({ section: target.value.trim() })}
-            />
-          )}
-        </Field>
-      </div>
+      <FilterBar
+        filters={filters}
+        fields={[{ name: "section", label: "Section", hint: "The first word of a key: Bus, Console, Payments" }]}
+      />
       <Pager
         pages={pages}
         what="settings"
@@ -60,7 +52,7 @@ const columns: ReadonlyArray<Column<Setting>> = [
     )
   },
   { title: "Value", cell: (setting) => <Value setting={setting} /> },
-  { title: "From", cell: ({ source }) => source, isMinor: true },
+  { title: "Source", cell: ({ source }) => source, isMinor: true },
   { title: "Variable", cell: ({ variable }) => (variable === null ? "–" : <code>{variable}</code>), isMinor: true }
 ]
 

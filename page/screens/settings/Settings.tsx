@@ -18,7 +18,7 @@ const Settings = () => {
         tabs={[
           { title: "Settings", href: "#/settings", isHere: !isTokens && !isAudit },
           ...(mayManage ? [{ title: "Tokens", href: "#/settings/tokens", isHere: isTokens }] : []),
-          { title: "Log of acts", href: "#/settings/acts", isHere: isAudit }
+          { title: "Audit log", href: "#/settings/acts", isHere: isAudit }
         ]}
       />
       {isTokens ? mayManage ? <Tokens /> : <OwnersOnly /> : isAudit ? <Audit /> : <Effective />}

@@ -2,7 +2,7 @@
 import { type FormEvent, useState } from "react"
 import { type Answer, get, post, Refused } from "../../api/client.ts"
 import { usePages } from "../../api/pages.ts"
-import { Act, ReasonField } from "../../design/Act.tsx"
+import { Act, ReasonField, reasonMissing } from "../../design/Act.tsx"
 import { Badge } from "../../design/Badge.tsx"
 import { Button } from "../../design/Button.tsx"
 import { Drawer } from "../../design/Drawer.tsx"
@@ -28,19 +28,19 @@ export const Tokens = () => {
   const columns: ReadonlyArray<Column<Token>> = [
     { title: "Label", cell: ({ label, id }) => label ?? <code>{id}</code> },
     { title: "State", cell: ({ state }) => <Badge tone={tones[state]}>{state}</Badge> },
-    { title: "May", cell: ({ role, kind, scopes }) => mayOf(role, kind, scopes), isMinor: true },
+    { title: "Permissions", cell: ({ role, kind, scopes }) => mayOf(role, kind, scopes), isMinor: true },
     {
       title: "Last used",
       cell: ({ lastUsedAt }) => (lastUsedAt === null ? "never" : <Time at={lastUsedAt} />),
       isMinor: true
     },
     {
-      title: "Ends",
+      title: "Expires",
       cell: ({ expiresAt }) => (expiresAt === null ? "never" : <Time at={expiresAt} />),
       isMinor: true
     },
     { title: "Id", cell: ({ id }) => <code>{id}</code>, isMinor: true },
-    { title: "Act", cell: (token) => <Revoke token={token} onDone={pages.reload} /> }
+    { title: "Action", cell: (token) => <Revoke token={token} onDone={pages.reload} /> }
   ]
   return (
     <>
@@ -161,7 +161,7 @@ const MakeToken = ({ onMade }: { readonly onMade: () => void }) => {
       <ReasonField value={reason} onChange={setReason} fault={faults["reason"]} />
       {refused === undefined ? null : <Fault refused={refused} />}
       <div className="actions">
-        <Button kind="main" type="submit" disabled={label === "" || reason.trim() === ""}>
+        <Button kind="main" type="submit" notNow={label === "" ? "Give it a label first." : reasonMissing(reason)}>
           Make it
         </Button>
       </div>

@@ -5,6 +5,7 @@ import { call, Refused } from "../../api/client.ts"
 import { useMay } from "../../api/signed-in.ts"
 import { Button } from "../../design/Button.tsx"
 import { Field } from "../../design/Field.tsx"
+import { notNowIf } from "../../design/not-now.ts"
 import { Empty, Fault } from "../../design/Said.tsx"
 import { Time } from "../../design/Time.tsx"
 import { isGood, Recorder, type Recording } from "./Recorder.tsx"
@@ -72,7 +73,11 @@ const Who = ({ onChallenge }: { readonly onChallenge: (challenge: Challenge) => 
         )}
       </Field>
       {refused === undefined ? null : <Fault refused={refused} />}
-      <Button kind="main" type="submit" disabled={name.trim() === ""}>
+      <Button
+        kind="main"
+        type="submit"
+        notNow={name.trim() === "" ? "Enter the speaker's full name first." : undefined}
+      >
         Get the phrase
       </Button>
     </form>
@@ -114,31 +119,7 @@ const Recordings = ({ challenge, onCloned, onAgain }: RecordingsProps) => {
       <h2>3 of 3: a sample of the same voice</h2>
       <p>Clean speech without music or other voices. Any text will do.</p>
       <Recorder label="Sample" {...sampleSeconds} recording={sample} onRecorded={setSample} />
-      <div className="filters">
-        <Field label="Name of the voice">
-          {(given) => (
-            <input {...given} maxLength={100} value={name} onChange={({ target }) => setName(target.value)} />
-          )}
-        </Field>
-        <Field label="Gender">
-          {(given) => (
-            <select {...given} value={gender} onChange={({ target }) => setGender(target.value)}>
-              <option value="not_specified">not specified</option>
-              <option value="female">female</option>
-              <option value="male">male</option>
-            </select>
-          )}
-        </Field>
-        <Field label="Language">
-          {(given) => (
-            <select {...given} value={locale} onChange={({ target }) => setLocale(target.value)}>
-              {locales.map((each) => (
-                <option key={each}>{each}</option>
-              ))}
-            </select>
-          )}
-        </Field>
-      </div>
+      <VoiceFields {...{ name, setName, gender, setGender, locale, setLocale }} />
       {state instanceof Refused ? (
         <>
           <Fault refused={state} />
@@ -146,7 +127,7 @@ const Recordings = ({ challenge, onCloned, onAgain }: RecordingsProps) => {
         </>
       ) : null}
       <div className="row">
-        <Button kind="main" type="submit" disabled={!isReady || name.trim() === "" || state === "sending"}>
+        <Button kind="main" type="submit" disabled={state === "sending"} notNow={sendsLater(isReady, name)}>
           {state === "sending" ? "Listening to both …" : "Clone the voice"}
         </Button>
         <Button kind="bare" onClick={onAgain}>
@@ -156,6 +137,44 @@ const Recordings = ({ challenge, onCloned, onAgain }: RecordingsProps) => {
     </form>
   )
 }
+
+interface VoiceFieldsProps {
+  readonly name: string
+  readonly setName: (name: string) => void
+  readonly gender: string
+  readonly setGender: (gender: string) => void
+  readonly locale: string
+  readonly setLocale: (locale: string) => void
+}
+
+const VoiceFields = ({ name, setName, gender, setGender, locale, setLocale }: VoiceFieldsProps) => (
+  <div className="filters">
+    <Field label="Name of the voice">
+      {(given) => <input {...given} maxLength={100} value={name} onChange={({ target }) => setName(target.value)} />}
+    </Field>
+    <Field label="Gender">
+      {(given) => (
+        <select {...given} value={gender} onChange={({ target }) => setGender(target.value)}>
+          <option value="not_specified">not specified</option>
+          <option value="female">female</option>
+          <option value="male">male</option>
+        </select>
+      )}
+    </Field>
+    <Field label="Language">
+      {(given) => (
+        <select {...given} value={locale} onChange={({ target }) => setLocale(target.value)}>
+          {locales.map((each) => (
+            <option key={each}>{each}</option>
+          ))}
+        </select>
+      )}
+    </Field>
+  </div>
+)
+
+const sendsLater = (isReady: boolean, name: string) =>
+  notNowIf([!isReady, "Record the consent and the sample first."], [name.trim() === "", "Give the voice a name first."])
 
 interface NewVoice {
   readonly challenge: Challenge

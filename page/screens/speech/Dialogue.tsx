@@ -3,6 +3,7 @@ import { useMemo, useState } from "react"
 import { useMay } from "../../api/signed-in.ts"
 import { Button } from "../../design/Button.tsx"
 import { Field } from "../../design/Field.tsx"
+import { notNowIf } from "../../design/not-now.ts"
 import { Fault, Loading } from "../../design/Said.tsx"
 import { Snippets } from "../../design/Snippets.tsx"
 import { speechSnippets } from "./snippets.ts"
@@ -64,13 +65,15 @@ export const Dialogue = () => {
           />
         ))}
         <div className="row">
-          <Button kind="main" type="submit" disabled={!may || turns.some(({ input }) => input.trim() === "")}>
+          <Button kind="main" type="submit" notNow={speaksLater(may, turns)}>
             Speak
           </Button>
-          <Button onClick={add} disabled={turns.length >= turnsMax}>
+          <Button
+            onClick={add}
+            notNow={turns.length >= turnsMax ? `A dialogue has at most ${turnsMax} turns.` : undefined}
+          >
             Add a turn
           </Button>
-          {may ? null : <p className="soft">Your token lacks the scope audio:speech.</p>}
         </div>
       </form>
       <div className="card">
@@ -82,10 +85,16 @@ export const Dialogue = () => {
           <Sounding speaking={speaking} onStop={stop} />
         )}
       </div>
-      <Snippets label="The same as code" snippets={speechSnippets(order)} />
+      <Snippets label="Code for this request" snippets={speechSnippets(order)} />
     </div>
   )
 }
+
+const speaksLater = (may: boolean, turns: ReadonlyArray<DraftTurn>) =>
+  notNowIf(
+    [!may, "Your token lacks the scope audio:speech."],
+    [turns.some(({ input }) => input.trim() === ""), "Every turn needs a text."]
+  )
 
 interface TurnProps {
   readonly turn: DraftTurn
@@ -111,12 +120,17 @@ const TurnFields = ({ turn, place, voices, isAlone, onChange, onRemove }: TurnPr
         </select>
       )}
     </Field>
-    <Field label="Says">
+    <Field label="Text">
       {(given) => (
         <textarea {...given} rows={2} value={turn.input} onChange={({ target }) => onChange({ input: target.value })} />
       )}
     </Field>
-    <Button kind="bare" disabled={isAlone} aria-label={`Remove turn ${place}`} onClick={onRemove}>
+    <Button
+      kind="bare"
+      notNow={isAlone ? "A dialogue has at least one turn." : undefined}
+      aria-label={`Remove turn ${place}`}
+      onClick={onRemove}
+    >
       Remove
     </Button>
   </fieldset>

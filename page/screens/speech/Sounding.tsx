@@ -44,11 +44,15 @@ export const Sounding = ({ speaking, onStop, isShort = false }: SoundingProps) =
       </dl>
       {refused === undefined ? null : <Fault refused={refused} />}
       <div className="row">
-        <Button onClick={onStop} disabled={!isRunning}>
+        <Button onClick={onStop} notNow={isRunning ? undefined : "Nothing is being spoken."}>
           Stop
         </Button>
         <Button
-          disabled={isRunning || player === undefined || player.samples === 0}
+          notNow={
+            isRunning || player === undefined || player.samples === 0
+              ? "It can be saved once it was spoken."
+              : undefined
+          }
           onClick={() => player && saveAs("speech.wav", new Blob([wavOf(player.parts, sampleRateHz)]))}
         >
           Download WAV

@@ -18,7 +18,11 @@ export const SpeakCard = () => {
       {speaking.order === undefined ? <p className="soft">Text is spoken as it is written, word by word.</p> : null}
       <Sounding speaking={speaking} onStop={stop} isShort />
       <div className="row">
-        <Button kind="main" disabled={!may || !apis.includes("speech")} onClick={() => speak(order)}>
+        <Button
+          kind="main"
+          notNow={may && apis.includes("speech") ? undefined : "Your token lacks the scope audio:speech."}
+          onClick={() => speak(order)}
+        >
           Speak a sentence
         </Button>
         <a href="#/speech">All of Speech</a>

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "react"
 import { useMay } from "../../api/signed-in.ts"
 import { Button } from "../../design/Button.tsx"
 import { Field } from "../../design/Field.tsx"
+import { notNowIf } from "../../design/not-now.ts"
 import { Fault, Loading } from "../../design/Said.tsx"
 import { Snippets } from "../../design/Snippets.tsx"
 import { speechSnippets } from "./snippets.ts"
@@ -61,10 +62,9 @@ export const SpeakForm = () => {
           onModel={setModel}
         />
         <div className="row">
-          <Button kind="main" type="submit" disabled={!may || input.trim() === ""}>
+          <Button kind="main" type="submit" notNow={speaksLater(may, input)}>
             Speak
           </Button>
-          {may ? null : <p className="soft">Your token lacks the scope audio:stream.</p>}
         </div>
       </form>
       <div className="card">
@@ -76,10 +76,13 @@ export const SpeakForm = () => {
           <Sounding speaking={speaking} onStop={stop} />
         )}
       </div>
-      <Snippets label="The same as code" snippets={speechSnippets(order)} />
+      <Snippets label="Code for this request" snippets={speechSnippets(order)} />
     </div>
   )
 }
+
+const speaksLater = (may: boolean, input: string) =>
+  notNowIf([!may, "Your token lacks the scope audio:stream."], [input.trim() === "", "Write a text first."])
 
 const TextField = ({ input, onChange }: { readonly input: string; readonly onChange: (text: string) => void }) => (
   <Field

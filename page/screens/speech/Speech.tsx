@@ -37,7 +37,7 @@ const Speech = () => {
           <here.Part />
         </>
       ) : (
-        <Empty title="This fleet does not speak">
+        <Empty title="Speech is not enabled in this fleet">
           <p>
             Add <code>speech-api</code>, <code>speech-sequencer</code> and <code>speech-synthesizer</code> to its roles.
           </p>

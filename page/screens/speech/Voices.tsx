@@ -8,7 +8,6 @@ import { Drawer } from "../../design/Drawer.tsx"
 import { Field } from "../../design/Field.tsx"
 import { Empty, Fault, Loading } from "../../design/Said.tsx"
 import { type Column, Table } from "../../design/Table.tsx"
-import { Histories } from "../history/Histories.tsx"
 import { useSpeaking } from "./speaking.ts"
 import { isMeant, sentenceFor, useVoices, type Voice } from "./voices.ts"
 
@@ -35,7 +34,7 @@ export const Voices = () => {
   return (
     <>
       <div className="filters">
-        <Field label="Look for" hint="A name, a language such as de, or a word such as warm.">
+        <Field label="Search" hint="A name, a language such as de, or a word such as warm.">
           {(given) => (
             <input {...given} type="search" value={wanted} onChange={({ target }) => setWanted(target.value)} />
           )}
@@ -43,7 +42,7 @@ export const Voices = () => {
       </div>
       {speaking.refused === undefined ? null : <Fault refused={speaking.refused} />}
       {shown.length === 0 ? (
-        <Empty title="No voice is like that">
+        <Empty title="No voices match">
           <p>Remove a word, or clone the voice of someone who consents.</p>
         </Empty>
       ) : (
@@ -58,7 +57,6 @@ export const Voices = () => {
           })}
         />
       )}
-      <Histories heading="The engines that speak them" kind="engine" />
       {deleted === undefined ? null : (
         <DeleteVoice
           voice={deleted}
@@ -86,7 +84,7 @@ const columnsFor = ({ isPlaying, onPreview, onDelete }: Acts): ReadonlyArray<Col
     cell: (voice) => (
       <Button
         kind="bare"
-        disabled={onPreview === undefined}
+        notNow={onPreview === undefined ? "Your token lacks the scope audio:speech." : undefined}
         aria-label={`${isPlaying(voice) ? "Stop" : "Hear"} ${voice.display_name}`}
         onClick={() => onPreview?.(voice)}
       >
@@ -99,10 +97,10 @@ const columnsFor = ({ isPlaying, onPreview, onDelete }: Acts): ReadonlyArray<Col
   { title: "Tags", cell: ({ tags = [] }) => tags.join(", "), isMinor: true },
   { title: "Id", cell: ({ id }) => <code>{id}</code>, isMinor: true },
   {
-    title: "Of",
+    title: "Owner",
     cell: (voice) =>
       voice.type === "shared" ? (
-        "everybody"
+        "shared"
       ) : (
         <span className="row">
           cloned

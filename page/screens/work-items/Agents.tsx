@@ -34,7 +34,7 @@ export const Agents = () => {
               ))
           },
           {
-            title: "Acts",
+            title: "Actions",
             cell: (each) =>
               each.state === "Paused" ? (
                 <Act

@@ -7,6 +7,7 @@ import { useMay } from "../../api/signed-in.ts"
 import { Button } from "../../design/Button.tsx"
 import { Drawer } from "../../design/Drawer.tsx"
 import { Field, type FieldControl } from "../../design/Field.tsx"
+import { notNowIf } from "../../design/not-now.ts"
 import { Fault } from "../../design/Said.tsx"
 
 interface CreateProps {
@@ -34,8 +35,12 @@ export const CreateItem = ({ projects, onClose }: CreateProps) => {
   })
   const [refused, setRefused] = useState<Refused>()
   const isNew = !projects.some(({ id }) => id === wish.project)
-  const isComplete =
-    wish.title.trim() !== "" && wish.project !== "" && (!isNew || (wish.repository !== "" && mayOperate))
+  const notNow = notNowIf(
+    [wish.title.trim() === "", "Say what is to be done first."],
+    [wish.project === "", "Choose a project first."],
+    [isNew && !mayOperate, "Your token cannot create projects: choose an existing one."],
+    [isNew && wish.repository === "", "A new project needs a repository."]
+  )
   const set = (name: keyof Wish) => (value: string) => setWish((before) => ({ ...before, [name]: value }))
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -82,7 +87,7 @@ export const CreateItem = ({ projects, onClose }: CreateProps) => {
           {(given) => <Line given={given} value={wish.agent} example="coder" onChange={set("agent")} />}
         </Field>
         {refused === undefined ? null : <Fault refused={refused} />}
-        <Button kind="main" type="submit" disabled={!isComplete}>
+        <Button kind="main" type="submit" notNow={notNow}>
           Create
         </Button>
       </form>

@@ -53,7 +53,7 @@ export const Question = ({ itemId, question, onAnswered }: QuestionProps) => {
           </Field>
           {refused === undefined ? null : <Fault refused={refused} />}
           <div className="row">
-            <Button kind="main" type="submit" disabled={answer.trim() === ""}>
+            <Button kind="main" type="submit" notNow={answer.trim() === "" ? "Write an answer first." : undefined}>
               Answer
             </Button>
             <Act

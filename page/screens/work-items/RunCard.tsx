@@ -70,7 +70,12 @@ const Trial = () => {
             Create the first
           </a>
         ) : (
-          <Button kind="main" disabled={!may || project === undefined || agent == null} onClick={create}>
+          <Button
+            kind="main"
+            disabled={project === undefined || agent == null}
+            notNow={may ? undefined : "Your token cannot create work items: it lacks pipeline:write."}
+            onClick={create}
+          >
             Create an item
           </Button>
         )}

@@ -7,7 +7,7 @@ import { useMay, useSession } from "../../api/signed-in.ts"
 import { Act } from "../../design/Act.tsx"
 import { Badge } from "../../design/Badge.tsx"
 import { Button } from "../../design/Button.tsx"
-import { Field } from "../../design/Field.tsx"
+import { FilterBar } from "../../design/FilterBar.tsx"
 import { Head } from "../../design/Head.tsx"
 import { Empty, Fault, Loading } from "../../design/Said.tsx"
 import { Time } from "../../design/Time.tsx"
@@ -26,7 +26,7 @@ const WorkItems = () => {
     return (
       <>
         <Head title="Work items" />
-        <Empty title="This fleet has no pipeline">
+        <Empty title="The pipeline is not enabled in this fleet">
           <p>
             Add <code>pipeline-api</code> and <code>sweeper</code> to its roles.
           </p>
@@ -50,7 +50,8 @@ const WorkItems = () => {
 }
 
 const Board = () => {
-  const { values, set } = useFilters(["project", "words"])
+  const filters = useFilters(["project", "words"])
+  const { values } = filters
   const items = useItems(values.project)
   const projects = useProjects()
   const mayWrite = useMay("pipeline:write")
@@ -69,30 +70,22 @@ const Board = () => {
           </Button>
         ) : null}
       </Head>
-      <div className="filters">
-        <Field label="Project">
-          {(given) => (
-            <select {...given} value={values.project} onChange={({ target }) => set({ project: target.value })}>
-              <option value="">all</option>
-              {projects.value?.map(({ id, displayName }) => (
-                <option key={id} value={id}>
-                  {displayName}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
-        <Field label="Look for" hint="Words of the title, an id, or your own id.">
-          {(given) => (
-            <input
-              {...given}
-              type="search"
-              value={values.words}
-              onChange={({ target }) => set({ words: target.value })}
-            />
-          )}
-        </Field>
-      </div>
+      <FilterBar
+        filters={filters}
+        fields={[
+          {
+            name: "project",
+            label: "Project",
+            choices: projects.value?.map(({ id, displayName }) => ({ value: id, label: displayName })) ?? []
+          },
+          {
+            name: "words",
+            label: "Search",
+            hint: "Words of the title, an id, or your own id",
+            accept: (typed) => typed
+          }
+        ]}
+      />
       {items.refused === undefined ? null : <Fault refused={items.refused} onAgain={items.reload} />}
       {shown === undefined ? (
         items.refused === undefined ? (
@@ -114,7 +107,7 @@ const Board = () => {
 
 const NoItems = ({ isFiltered }: { readonly isFiltered: boolean }) =>
   isFiltered ? (
-    <Empty title="No item is like that">
+    <Empty title="No work items match">
       <p>Remove the filter to see all of them.</p>
     </Empty>
   ) : (
@@ -170,7 +163,7 @@ const Queue = () => {
   const { state, reason, pausedBy } = queue.value
   return state === "Running" ? (
     <>
-      <Badge tone="good">queue runs</Badge>
+      <Badge tone="good">Queue running</Badge>
       <Act
         label="Pause the queue"
         scope="pipeline:operate"
@@ -182,7 +175,7 @@ const Queue = () => {
     </>
   ) : (
     <>
-      <Badge tone="wait">queue paused</Badge>
+      <Badge tone="wait">Queue paused</Badge>
       <span className="soft">
         {reason} {pausedBy === null ? "" : `(${pausedBy})`}
       </span>

@@ -1,9 +1,9 @@
 /** Work items on a board: which column a state stands in, and how it looks. */
 import type { Tone } from "../../design/tone.ts"
 
-export type ColumnName = "needs you" | "waiting" | "at work" | "done" | "ended otherwise"
+export type ColumnName = "Needs you" | "Waiting" | "In progress" | "Done" | "Not completed"
 
-export const columnNames: ReadonlyArray<ColumnName> = ["needs you", "waiting", "at work", "done", "ended otherwise"]
+export const columnNames: ReadonlyArray<ColumnName> = ["Needs you", "Waiting", "In progress", "Done", "Not completed"]
 
 interface Column {
   readonly column: ColumnName
@@ -11,11 +11,11 @@ interface Column {
   readonly words: string
 }
 
-const needsYou = (words: string): Column => ({ column: "needs you", tone: "wait", words })
-const waiting = (words: string): Column => ({ column: "waiting", tone: "quiet", words })
-const atWork = (words: string): Column => ({ column: "at work", tone: "wait", words })
-const done = (words: string): Column => ({ column: "done", tone: "good", words })
-const ended = (words: string, tone: Tone = "bad"): Column => ({ column: "ended otherwise", tone, words })
+const needsYou = (words: string): Column => ({ column: "Needs you", tone: "wait", words })
+const waiting = (words: string): Column => ({ column: "Waiting", tone: "quiet", words })
+const atWork = (words: string): Column => ({ column: "In progress", tone: "wait", words })
+const done = (words: string): Column => ({ column: "Done", tone: "good", words })
+const ended = (words: string, tone: Tone = "bad"): Column => ({ column: "Not completed", tone, words })
 
 const places: Readonly<Record<string, Column>> = {
   Queued: waiting("queued"),
@@ -48,7 +48,7 @@ export const placeOf = (state: string): Column => places[state] ?? needsYou(stat
 /** Whether nothing more happens to it by itself. */
 export const hasEnded = (state: string): boolean => {
   const { column } = placeOf(state)
-  return column === "done" || column === "ended otherwise"
+  return column === "Done" || column === "Not completed"
 }
 
 interface Row {

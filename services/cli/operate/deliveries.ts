@@ -24,17 +24,13 @@ const throughLog = <A, E, R>(
     return Effect.andThen(progress, throughLog(ask, part.before))
   })
 
-const near = text(
-  "near",
-  "PLACE",
-  "the column near of its line in the list; without it the log is searched, newest first"
-)
+const near = text("near", "PLACE", "where the list has it; without it the log is searched, newest first")
 
 const show = consoleCommand(
   "show",
   {
     about: "One delivery: each attempt with request and answer, and the body.",
-    flags: { id: word("id", "the delivery's id, as in X-Service-Delivery"), near, json }
+    flags: { id: word("id", "the delivery, as X-Service-Delivery has it"), near, json }
   },
   (client, { id, near, json }) =>
     Effect.flatMap(
@@ -50,7 +46,7 @@ const { places: _places, ...selection } = flagsOf("resendDeliveries")
 const resend = consoleCommand(
   "resend",
   {
-    about: "Sends deliveries again, as new deliveries that refer to the old ones.",
+    about: "Sends deliveries again, as new ones that name the old ones.",
     examples: ["starling deliveries resend --endpoint demo --outcome failed --since 2026-11-20T12:00:00Z --dry-run"],
     flags: {
       id: optional(word("id", "a single delivery; without one, --endpoint and --since select")),
@@ -85,11 +81,11 @@ const resend = consoleCommand(
 )
 
 export const deliveries = family("deliveries", {
-  about: "Deliveries: what was sent to which endpoint, and what it answered.",
+  about: "What was sent to whom, and what was answered.",
   examples: ["starling deliveries list --endpoint demo --outcome failed"],
   commands: [
     operation("list", "listDeliveries", {
-      about: "Attempts of the last seven days, newest first, a line each.",
+      about: "A line for each attempt, newest first.",
       columns: {
         started: "startedAt",
         endpoint: "endpoint",

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { amountText, roundedText, seriesOf, shortened, wholeTokens } from "../../../../page/screens/activity/amounts.ts"
+import { shortened } from "../../../../page/design/shortened.ts"
+import { amountText, roundedText, seriesOf, wholeTokens } from "../../../../page/screens/activity/amounts.ts"
 
 describe("an amount", () => {
   it.each([

@@ -18,6 +18,6 @@ describe("the end of an attempt in words", () => {
   it("keeps a long error beside its words", () => {
     const error = "connect ECONNREFUSED ".repeat(30)
     const ended = { outcome: "failed", status: null, error, nextAttemptAt: null } as const
-    expect(outcomeOf(ended)).toEqual({ tone: "bad", words: "no answer, given up", why: error })
+    expect(outcomeOf(ended)).toEqual({ tone: "bad", words: "given up", why: error })
   })
 })

@@ -11,7 +11,7 @@ describe("the board of work items", () => {
   })
 
   it("puts a state that it does not know where somebody sees it", () => {
-    assert.deepInclude(placeOf("Dreaming"), { column: "needs you", words: "Dreaming" })
+    assert.deepInclude(placeOf("Dreaming"), { column: "Needs you", words: "Dreaming" })
   })
 
   it.each([
@@ -32,7 +32,7 @@ describe("the board of work items", () => {
     const board = boardOf(rows)
     assert.deepStrictEqual([...board.keys()], [...columnNames])
     assert.deepStrictEqual(
-      board.get("at work")?.map(({ id }) => id),
+      board.get("In progress")?.map(({ id }) => id),
       [2, 1]
     )
   })
