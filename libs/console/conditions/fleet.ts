@@ -8,18 +8,18 @@ export const fleetConditions: ConditionGroup = {
     {
       name: "StarlingPodDown",
       severity: "critical",
-      title: "{pod} does not answer its scraper.",
-      hurts: "What its role does is done by its other processes, or by nobody.",
+      title: "The process {pod} does not answer.",
+      hurts: "Other processes of its roles do its work, if there are any.",
       seen: { kind: "down" },
       after: "2m",
       causedBy: [],
-      commands: ["./starling doctor", "kubectl describe pod {pod}"],
+      commands: ["./starling top --once", "kubectl describe pod {pod}", "kubectl delete pod {pod}"],
       runbook: {
         means:
           "A pod that is listed does not answer its scraper for two minutes: it has died, hangs, or its network policy keeps the scraper out.",
         lookAt:
           "`./starling doctor`: which process does not answer. `kubectl describe pod`, its last log lines, and `/livez`, which names the stalled loop.",
-        act: "When all pods of a role are down, look at the broker first. A single pod is restarted by its liveness probe; if it comes back and fails again, roll back the last release."
+        act: "When all pods of a role are down, look at the broker first. A single pod is restarted by its liveness probe; if it comes back and fails again, roll back the last release. Under `./starling up`, end it and start it again."
       }
     },
     {
@@ -375,7 +375,7 @@ export const fleetConditions: ConditionGroup = {
     {
       name: "StarlingEventLoopLate",
       severity: "warning",
-      title: "{role} in {pod} is short of CPU: its event loop is {value:duration} late.",
+      title: "{pod} is short of CPU: its event loop is {value:duration} late.",
       hurts: "All that this process does is late.",
       seen: {
         kind: "level",

@@ -15,6 +15,7 @@ export const reasonsOf = (
   { labels }: Sighting,
   processes: Observed["processes"]
 ): ReadonlyArray<string> => {
+  if (seen.kind === "down") return labels["role"] ? [`it ran ${labels["role"]}`] : []
   const check = checkOf(seen)
   const names = namesOf(labels)
   const { pod } = labels

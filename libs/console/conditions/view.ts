@@ -3,6 +3,7 @@ import { isoTime } from "#base"
 import { type Conditions, conditionsShownMax } from "#console/api"
 import type { Looked } from "./looks.ts"
 import { reasonsOf } from "./reasons.ts"
+import type { Sighting } from "./sightings.ts"
 import { explained, told } from "./standing.ts"
 
 export const conditionsView = ({ atMs, isWhole, standing, processes }: Looked): Conditions => ({
@@ -21,7 +22,11 @@ export const conditionsView = ({ atMs, isWhole, standing, processes }: Looked): 
       since: isoTime(one.sinceMs),
       labels: one.labels,
       causedBy: one.causedBy,
-      commands: one.condition.commands.map((command) => told(command, one)),
+      commands: one.condition.commands.filter((command) => canRun(command, one)).map((command) => told(command, one)),
       runbook: one.condition.runbook
     }))
 })
+
+/** A process of this machine is in no cluster. */
+const canRun = (command: string, { labels }: Sighting) =>
+  !command.startsWith("kubectl ") || labels["pod"]?.startsWith("127.0.0.1:") !== true

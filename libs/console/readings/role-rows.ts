@@ -11,6 +11,8 @@ export interface Target {
 }
 
 export interface Readiness {
+  /** What `/readyz` answers; checks of what is outside of the process can fail beside it. */
+  readonly ok: boolean
   readonly checks: Readonly<Record<string, string>>
 }
 
@@ -95,6 +97,7 @@ const only = ({ atMs, targets }: Reading, url: string): Reading => ({
 const stateOf = (role: string, isConnected: boolean, readiness: Readiness | undefined) => {
   if (!isConnected) return { state: "not ready", why: "no broker" } as const
   if (readiness === undefined) return { state: "not ready", why: "does not say whether it is ready" } as const
+  if (readiness.ok) return { state: "up", why: "" } as const
   // A check named after its role, or one of the entire process; another role's check does not count here.
   const wrong = Object.entries(readiness.checks).find(
     ([check, state]) => state !== "ok" && (check.includes(role) || !roleNames.some((other) => check.includes(other)))

@@ -21,7 +21,9 @@ export interface Scan {
 /** Beyond this, use a monitoring system. */
 export const processesMax = 64
 
-const Report = Schema.fromJsonString(Schema.Struct({ checks: Schema.Record(Schema.String, Schema.String) }))
+const Report = Schema.fromJsonString(
+  Schema.Struct({ ok: Schema.Boolean, checks: Schema.Record(Schema.String, Schema.String) })
+)
 
 interface Scraped {
   readonly reading: Reading

@@ -11,7 +11,9 @@ const url = "http://10.0.0.1:9400"
 const scan = (second: number, text: string | undefined) => ({
   reading: { atMs: second * 1_000, targets: new Map([[url, text === undefined ? undefined : parseExposition(text)]]) },
   targets: [{ url, roles: ["sweeper"] }],
-  readiness: new Map([[url, { checks: { "bus sweeper": "no answer", "chain eip155:1": "refused", loop: "ok" } }]])
+  readiness: new Map([
+    [url, { ok: false, checks: { "bus sweeper": "no answer", "chain eip155:1": "refused", loop: "ok" } }]
+  ])
 })
 
 const away = 'bus_connected{role="sweeper"} 0\nbus_unusable_streams{role="sweeper",use="write"} 2'
@@ -85,7 +87,8 @@ describe("conditions that stand", () => {
     ['process_unready{role="fleet"} 1', ["bus sweeper: no answer", "chain eip155:1: refused"]],
     ['x402_chain_unreachable{network="eip155:1"} 1', ["chain eip155:1: refused"]],
     ['x402_chain_unreachable{network="eip155:2"} 1', []],
-    ['check_failing{check="room",subject="eip155:1"} 1', []]
+    ['check_failing{check="room",subject="eip155:1"} 1', []],
+    [undefined, ["it ran sweeper"]]
   ])("have the reasons of the checks that they are about: %s", (text, reasons) => {
     const lookAt = looks()
     const last = [0, 5, 10].map((second) => lookAt(scan(second, text))).at(-1)

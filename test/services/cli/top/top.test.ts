@@ -24,7 +24,7 @@ const seen = (changes: Partial<Seen> = {}): Seen => ({
   before: { atMs: 0, targets: new Map([["http://x", parseExposition(metrics(128))]]) },
   after: { atMs: 2_000, targets: new Map([["http://x", parseExposition(metrics(192))]]) },
   targets: [{ url: "http://x", roles: [] }],
-  readiness: new Map<string, Readiness | undefined>([["http://x", { checks: { bus: "ok" } }]]),
+  readiness: new Map<string, Readiness | undefined>([["http://x", { ok: true, checks: { bus: "ok" } }]]),
   ...changes
 })
 
@@ -91,15 +91,22 @@ describe("a frame of top", () => {
 
   it("shows a role down when its fleet reports the process as away", () => {
     const checks = { bus: "ok", "speech-synthesizer": "its process is not ready" }
-    const of = seen({ readiness: new Map([["http://x", { checks }]]) })
+    const of = seen({ readiness: new Map([["http://x", { ok: false, checks }]]) })
     assert.deepInclude(stateOf(of, "speech-synthesizer"), { state: "down", why: "its process is not ready" })
     assert.strictEqual(stateOf(of, "sweeper")?.state, "up")
   })
 
   it("names the reason of an unready role, and blames no other role for it", () => {
-    const of = seen({ readiness: new Map([["http://x", { checks: { bus: "ok", "http sweeper": "not listening" } }]]) })
+    const of = seen({
+      readiness: new Map([["http://x", { ok: false, checks: { bus: "ok", "http sweeper": "not listening" } }]])
+    })
     assert.deepInclude(stateOf(of, "sweeper"), { state: "not ready", why: "http sweeper: not listening" })
     assert.strictEqual(stateOf(of, "webhook-dispatcher")?.state, "up")
+  })
+
+  it("leaves a role up while a fault outside of its process is shown beside its checks", () => {
+    const of = seen({ readiness: new Map([["http://x", { ok: true, checks: { bus: "ok", "provider acme": "401" } }]]) })
+    assert.deepInclude(stateOf(of, "sweeper"), { state: "up", why: "" })
   })
 
   it("has no rates before a second reading", () => {
@@ -169,7 +176,9 @@ describe("the text of a frame", () => {
           )
         },
         targets: processes,
-        readiness: new Map(processes.map(({ url }) => [url, url === away ? undefined : { checks: { bus: "ok" } }]))
+        readiness: new Map(
+          processes.map(({ url }) => [url, url === away ? undefined : { ok: true, checks: { bus: "ok" } }])
+        )
       })
     )
 
