@@ -375,8 +375,8 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
     const { page, complaints } = await look("/fleet")
     for (const [title, words] of [
       ["demo is paused", "./starling endpoints resume"],
-      ["abandoned deliveries to demo", "./starling abandoned resend"],
-      ["that break their schema", "./starling rejected"]
+      ["Abandoned deliveries to demo", "./starling abandoned resend"],
+      ["Rejected messages from", "./starling rejected"]
     ] as const) {
       const condition = page.getByRole("list", { name: "What needs attention" }).locator("li", { hasText: title })
       await condition.getByText("Runbook").click()

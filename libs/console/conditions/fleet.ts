@@ -16,17 +16,17 @@ export const fleetConditions: ConditionGroup = {
       commands: ["./starling top --once", "kubectl describe pod {pod}", "kubectl delete pod {pod}"],
       runbook: {
         means:
-          "A pod that is listed does not answer its scraper for two minutes: it has died, hangs, or its network policy keeps the scraper out.",
+          "A process has not answered for two minutes: it has died, hangs, or a network policy keeps the scraper out.",
         lookAt:
-          "`./starling doctor`: which process does not answer. `kubectl describe pod`, its last log lines, and `/livez`, which names the stalled loop.",
-        act: "When all pods of a role are down, look at the broker first. A single pod is restarted by its liveness probe; if it comes back and fails again, roll back the last release. Under `./starling up`, end it and start it again."
+          "`./starling doctor`: which process does not answer. `kubectl describe pod`, the last lines of its log, and `/livez`, which names a stalled loop.",
+        act: "If all pods of a role are down, look at the broker first. A single pod is restarted by its liveness probe; if it fails again, roll back the last release. Under `./starling up`, end it and start it again."
       }
     },
     {
       name: "StarlingProcessUnready",
       severity: "warning",
       title: "{pod} is not ready.",
-      hurts: "It takes no work; other processes of its roles go on.",
+      hurts: "It takes no work. Other replicas do, if there are any.",
       seen: {
         kind: "level",
         of: "most",
@@ -48,33 +48,33 @@ export const fleetConditions: ConditionGroup = {
       commands: ["./starling top --once", "kubectl describe pod {pod}"],
       runbook: {
         means:
-          "`/readyz` of a process answers 503, and no other condition says why. Kubernetes sends it nothing until it is ready.",
-        lookAt: "`./starling top --once`: the reason beside each role that is not ready; `/readyz` has every check.",
-        act: "Repair what the check names. A process that stays at `starting` waits for its streams or for its configuration: its log says which."
+          "`/readyz` of a process answers 503, and no other condition explains it. Kubernetes routes nothing to it until it is ready.",
+        lookAt: "`./starling top --once`: the reason beside each role that is not ready. `/readyz` lists every check.",
+        act: "Fix what the check names. A process stuck at `starting` waits for its streams or its configuration; its log says which."
       }
     },
     {
       name: "StarlingBusDisconnected",
       severity: "critical",
       title: "{pod} has no connection to the broker.",
-      hurts: "Its calls answer 503, and its deliveries, settlements and speech wait for the broker.",
+      hurts: "It answers 503. Its deliveries, settlements and speech wait.",
       seen: { kind: "level", of: "least", series: { metric: "bus_connected" }, by: ["pod"], is: ["==", 0] },
       after: "1m",
       causedBy: [],
       commands: ["./starling doctor", "docker compose logs nats"],
       runbook: {
         means:
-          "A role has had no connection to the broker for a minute. It keeps trying and needs no restart. It refuses requests meanwhile, and nothing is lost.",
+          "A role has been disconnected from the broker for a minute. It keeps reconnecting and refuses requests meanwhile. Nothing is lost, and no restart is needed.",
         lookAt:
-          "`./starling doctor`: which processes have no broker. The broker's pods and their logs; in the role's log the reason: a refused connection, a wrong password, an untrusted certificate.",
-        act: "Bring the broker back. After changed passwords, restart the role: they are read at its start."
+          "`./starling doctor`: which processes are disconnected. The broker's pods and logs. The role's log for the reason: connection refused, wrong password, untrusted certificate.",
+        act: "Bring the broker back. After a change of passwords, restart the role: it reads them at startup."
       }
     },
     {
       name: "StarlingTopologyDiffers",
       severity: "warning",
-      title: "{role} in {pod} waits for streams that are not as declared: {value} differences.",
-      hurts: "This process serves nobody; those of the previous release go on.",
+      title: "{role} in {pod} waits for streams that differ from their declaration: {value}.",
+      hurts: "This process serves nothing. Replicas of the previous release keep serving.",
       seen: {
         kind: "level",
         of: "each",
@@ -87,17 +87,17 @@ export const fleetConditions: ConditionGroup = {
       commands: ["./starling topology", "kubectl apply -k deploy/k8s/nats"],
       runbook: {
         means:
-          "A role waits at its start for streams that are missing or not as declared, or for a newer nats-server. Pods of the previous release continue to serve.",
+          "A role waits at startup for streams that are missing or differ from their declaration, or for a newer nats-server. Pods of the previous release keep serving.",
         lookAt:
-          "`./starling doctor`: each stream that differs. `./starling topology`: what is declared. `/readyz` of the pod or its log: each stream, its configuration and its declaration. Then the state of NACK's objects.",
-        act: "`kubectl apply -k deploy/k8s/nats` of the release that is rolled out; the pod continues automatically. A difference that cannot be changed in place needs a new stream: see Backup and restore."
+          "`./starling doctor`: each stream that differs. `./starling topology`: the declaration. `/readyz` or the log of the pod: each stream with its actual and its declared configuration. The state of NACK's objects.",
+        act: "`kubectl apply -k deploy/k8s/nats` of the release that is being rolled out; the pod continues by itself. A difference that cannot be changed in place needs a new stream: see Backup and restore."
       }
     },
     {
       name: "StarlingStreamsUnusable",
       severity: "critical",
-      title: "{role} in {pod} cannot {use} {value} of its streams, though the broker answers.",
-      hurts: "What needs these streams answers 503 or waits; nothing that was confirmed is lost.",
+      title: "{role} in {pod} cannot {use} {value} of its streams, although the broker answers.",
+      hurts: "Whatever needs these streams answers 503 or waits. Nothing confirmed is lost.",
       seen: {
         kind: "level",
         of: "each",
@@ -110,32 +110,32 @@ export const fleetConditions: ConditionGroup = {
       commands: ["./starling doctor", "./starling topology", "docker compose restart nats"],
       runbook: {
         means:
-          "A role is connected, and for eight seconds could not write to streams, read them or get a consumer: a full disk, a stream without a leader, or one that is gone. It is not ready, and refuses requests. What was confirmed is kept. A server keeps a write error until it is restarted, also when its disk has room again.",
+          "A role is connected, but for eight seconds could not write to streams, read them or get a consumer: the disk is full, or a stream has no leader or is gone. The role is not ready and refuses requests. Confirmed messages are safe. After a write error a server refuses writes until it is restarted, even when its disk has room again.",
         lookAt:
-          "`./starling doctor`: role, stream and reason. The broker's log for `no space left on device` and `critical write error`, its `/healthz` on port 8222, and the free space of its volume. `./starling topology`: what may lie there.",
-        act: "Where the disk is full, make room: enlarge the volume, or remove what does not belong there; with `up` it is the disk of `STARLING_HOME`. Then restart the server that has the error: `docker compose restart nats`, or delete its pod, one at a time. `up` restarts it automatically within seconds of 32 MB being free. Without a leader: bring the broker's servers back. Gone: [a lost stream](operations.md#a-lost-stream)."
+          "`./starling doctor`: role, stream and reason. The broker's log for `no space left on device` and `critical write error`; its `/healthz` on port 8222; the free space of its volume. `./starling topology`: what belongs there.",
+        act: "Full disk: enlarge the volume, or remove what does not belong there (under `up`, the disk of `STARLING_HOME`). Then restart the server with the error: `docker compose restart nats`, or delete its pod, one at a time; `up` restarts it by itself, within seconds of 32 MB being free. No leader: bring the broker's servers back. Gone: [a lost stream](operations.md#a-lost-stream)."
       }
     },
     {
       name: "StarlingStreamLost",
       severity: "warning",
-      title: "{stream} was lost with its messages, and made again.",
-      hurts: "What lay in {stream} is gone unless a backup restores it.",
+      title: "{stream} was lost and recreated empty.",
+      hurts: "The messages of {stream} are gone unless a backup restores them.",
       seen: { kind: "level", of: "most", series: { metric: "bus_stream_lost" }, by: ["stream"], is: ["==", 1] },
       after: "0m",
       causedBy: [],
       commands: ["./starling topology", "./starling broker streams --accept-losses"],
       runbook: {
-        means: "A broken disk or an operator removed a stream, and the fleet made it again, empty.",
-        lookAt: "`./starling topology`: what the stream is for. `GET /streams` of the console says when it was lost.",
-        act: "Restore it as [A lost stream](operations.md#a-lost-stream) says, or accept the loss: `./starling broker streams --accept-losses`."
+        means: "A broken disk or an operator removed a stream. The fleet recreated it, empty.",
+        lookAt: "`./starling topology`: what the stream is for. The console's `GET /streams`: when it was lost.",
+        act: "Restore it ([A lost stream](operations.md#a-lost-stream)), or accept the loss: `./starling broker streams --accept-losses`."
       }
     },
     {
       name: "StarlingStreamCopiesBehind",
       severity: "warning",
-      title: "{value} copies of {stream} are on servers that are away or behind.",
-      hurts: "Nobody yet; with one server less, {stream} may have no leader and refuse everything.",
+      title: "Replicas of {stream} that are down or behind: {value}.",
+      hurts: "Nothing yet. If one more server fails, {stream} may lose its leader and refuse everything.",
       seen: {
         kind: "level",
         of: "most",
@@ -147,10 +147,10 @@ export const fleetConditions: ConditionGroup = {
       causedBy: [],
       commands: ["./starling top --once", "kubectl get pods -l app.kubernetes.io/name=nats"],
       runbook: {
-        means: "A server of the broker's cluster is away, or its copy of a stream has not caught up.",
+        means: "A server of the broker's cluster is down, or its replica of a stream has not caught up.",
         lookAt:
-          "`./starling top --once`: whether roles wait. `GET /streams` of the console: which servers. The broker's pods, their disks and their logs.",
-        act: "Bring the server back; its copies catch up by themselves."
+          "`./starling top --once`: whether roles wait. The console's `GET /streams`: which servers. The broker's pods, disks and logs.",
+        act: "Bring the server back. Its replicas catch up by themselves."
       }
     },
     {
@@ -163,17 +163,17 @@ export const fleetConditions: ConditionGroup = {
       causedBy: ["StarlingBusDisconnected", "StarlingEventLoopLate"],
       commands: ["./starling top"],
       runbook: {
-        means: "Connections come and go.",
+        means: "Connections to the broker keep breaking.",
         lookAt:
-          "`./starling top`: which role's loop is late. The broker's log for `Slow Consumer` and for lost pings; processor throttling of role and broker; the network between them.",
-        act: "Give the broker or the role more CPU. A slow consumer that remains is a stalled role: take a profile."
+          "`./starling top`: which role's event loop is late. The broker's log for `Slow Consumer` and missed pings; CPU throttling of role and broker; the network between them.",
+        act: "Give the broker or the role more CPU. If a slow consumer remains, the role stalls: take a profile."
       }
     },
     {
       name: "StarlingPublishFailing",
       severity: "critical",
-      title: "{value:percent} of what {role} publishes to {stream} is not stored.",
-      hurts: "Callers whose message was not stored get an error, and send it again.",
+      title: "{value:percent} of the messages from {role} to {stream} are not stored.",
+      hurts: "Callers get an error and have to retry.",
       seen: {
         kind: "share",
         part: { metric: "bus_published_total", where: { outcome: "failed" } },
@@ -186,34 +186,34 @@ export const fleetConditions: ConditionGroup = {
       commands: ["./starling doctor"],
       runbook: {
         means:
-          "More than one percent of a role's messages to a stream are not confirmed. Their callers got an error; a full stream refuses new messages and drops none.",
+          "More than one percent of a role's messages to a stream are not confirmed, and their callers got an error. A full stream refuses new messages; it drops none.",
         lookAt:
-          "`./starling doctor`: which streams are full or without a leader. The error in the role's log: full, no answer in time, or not permitted. Then StarlingStreamFilling and StarlingStoreFilling.",
-        act: "Full: find the consumer that does not read, or give the stream more room. Without a leader: bring the broker's servers back. Not permitted: the users are older than the release; apply the new ones."
+          "`./starling doctor`: which streams are full or without a leader. The error in the role's log: full, timed out, or not permitted. Then StarlingStreamFilling and StarlingStoreFilling.",
+        act: "Full: find the consumer that does not read, or give the stream more room. No leader: bring the broker's servers back. Not permitted: the broker's users are older than the release; apply the new ones."
       }
     },
     {
       name: "StarlingMessagesRejected",
       severity: "warning",
-      title: "{value} messages from {origin} that break their schema wait for a decision.",
-      hurts: "These messages have no effect until their sender is corrected.",
+      title: "Rejected messages from {origin}: {value}.",
+      hurts: "These messages have no effect until their sender is fixed.",
       seen: { kind: "level", of: "most", series: { metric: "bus_rejected_messages" }, by: ["origin"], is: [">", 0] },
       after: "0m",
       causedBy: [],
       commands: ["./starling rejected list"],
       runbook: {
         means:
-          "Messages that break their schema lie in REJECTED, with every fault and its path, until they are resent or discarded, for seven days at most. They block nothing.",
+          "Messages that break their schema wait in REJECTED, with every fault and its path, until they are resent or discarded, for seven days at most. They block nothing.",
         lookAt:
-          "`./starling rejected list`: subject and first fault of each, the newest first. `./starling rejected show <number>`: every fault and the body, without its secrets.",
-        act: "Tell the publisher, and discard the message: `./starling rejected discard <number>`. When the message is right, the contract is behind: release a new contract, then `./starling rejected resend <number>`, which publishes it where this release accepts it."
+          "`./starling rejected list`: subject and first fault of each, newest first. `./starling rejected show <number>`: every fault, and the body without its secrets.",
+        act: "Tell the publisher, and discard the message: `./starling rejected discard <number>`. If the message is right, the contract is behind: release a new one, then `./starling rejected resend <number>`, which publishes the message if this release accepts it."
       }
     },
     {
       name: "StarlingHandlersDying",
       severity: "warning",
-      title: "Handlers of {stream} in {role} died {value} times; each is a bug.",
-      hurts: "The message that kills its handler waits, and those behind it are late.",
+      title: "Handlers of {stream} in {role} crashed {value} times.",
+      hurts: "The message that crashes its handler waits, and those behind it are late.",
       seen: {
         kind: "rise",
         series: { metric: "bus_consumed_total", where: { outcome: "failed" } },
@@ -226,17 +226,17 @@ export const fleetConditions: ConditionGroup = {
       commands: ["./starling top --once"],
       runbook: {
         means:
-          "A handler died of a defect. Its message is delivered again after five seconds, and the handler will likely die again.",
+          "A handler crashed: a bug. Its message is redelivered after five seconds, and will likely crash it again.",
         lookAt:
-          "`./starling top --once`: which backlog waits. `a message handler died` in the role's log, with its trace.",
-        act: "This is our bug: roll back if it came with a release, else fix it; the messages wait."
+          "`./starling top --once`: which backlog grows. `a message handler died` in the role's log, with its stack trace.",
+        act: "Roll back if it came with a release; otherwise fix the bug. The messages wait."
       }
     },
     {
       name: "StarlingLoopStopping",
       severity: "warning",
-      title: "The loop {subject} keeps stopping.",
-      hurts: "What {subject} does is late or not done.",
+      title: "The loop {subject} keeps failing.",
+      hurts: "The work of {subject} is late or not done.",
       after: "1m",
       causedBy: [
         "StarlingBusDisconnected",
@@ -255,48 +255,47 @@ export const fleetConditions: ConditionGroup = {
       runbook: {
         means: "A loop of a role stopped four times in a row, and has not run for ten to twenty seconds since.",
         lookAt:
-          "`./starling doctor`: whether broker or chain are the cause. The line `a loop stopped, it is begun again` in the role's log, with its error.",
-        act: "Mend what the error names. Without a cause outside it is our bug: roll back if it came with a release."
+          "`./starling doctor`: whether the broker or a chain is the cause. The line `a loop stopped, it is begun again` in the role's log, with its error.",
+        act: "Fix what the error names. Without an external cause it is a bug: roll back if it came with a release."
       }
     },
     {
       name: "StarlingRelayStuck",
       severity: "critical",
-      title: "The relay {relay} has been at the same message for {value:duration}.",
+      title: "The relay {relay} has been stuck at one message for {value:duration}.",
       hurts: "Every webhook is late.",
       seen: { kind: "age", series: { metric: "bus_relay_waiting_since_seconds" }, by: ["relay"], above: 30 },
       after: "1m",
       causedBy: ["StarlingBusDisconnected", "StarlingStreamsUnusable"],
       commands: ["./starling events list --limit 1", "./starling top --once"],
       runbook: {
-        means:
-          "LOG is no longer turned into events, or events into deliveries. Nothing is lost, and everything is late.",
+        means: "LOG is no longer turned into events, or events into deliveries. Nothing is lost; everything is late.",
         lookAt:
-          "`./starling events list --limit 1`: when the last event was published. `./starling top --once`: which backlog grows. The role's log for the relay's name; whether any replica is ready; the active replica (`bus_relay_active`); `bus_relay_conflicts_total`, which rises when one replica takes the work from another.",
-        act: "Restart the role's pods one by one. If it stops at the same record again, that record cannot be translated: keep its sequence for the developers."
+          "`./starling events list --limit 1`: when the last event was published. `./starling top --once`: which backlog grows. The role's log for the relay's name; whether any replica is ready; the active replica (`bus_relay_active`); `bus_relay_conflicts_total`, which rises when replicas take the relay from each other.",
+        act: "Restart the role's pods one by one. If the relay stops at the same record again, that record cannot be translated: keep its sequence for the developers."
       }
     },
     {
       name: "StarlingRelayBehind",
       severity: "warning",
       title: "The relay {relay} is {value:duration} behind its source.",
-      hurts: "Every webhook is late by that.",
+      hurts: "Every webhook is late by that much.",
       after: "2m",
       causedBy: ["StarlingBusDisconnected", "StarlingStreamsUnusable", "StarlingEventLoopLate", "StarlingRelayStuck"],
       commands: ["./starling top --once", "./starling events list --limit 1"],
       seen: { kind: "age", series: { metric: "bus_relay_behind_since_seconds" }, by: ["relay"], above: 30 },
       runbook: {
-        means: "The relay works, and more comes than it passes on, or it catches up after a stop.",
+        means: "The relay works, but records arrive faster than it passes them on, or it is catching up after a stop.",
         lookAt:
-          "`./starling top --once`: whether the backlog falls. Who floods: `sum by (publisher) (rate(webhook_events_received_total[5m]))`.",
-        act: "Wait while it falls. Have a flooding publisher stopped; give the active replica more processor."
+          "`./starling top --once`: whether the backlog shrinks. Which publisher floods it: `sum by (publisher) (rate(webhook_events_received_total[5m]))`.",
+        act: "If the backlog shrinks, wait. Have a flooding publisher stopped, or give the active replica more CPU."
       }
     },
     {
       name: "StarlingServerErrors",
       severity: "critical",
-      title: "{value:percent} of the answers of {api} are 5xx.",
-      hurts: "Its callers get an error and have to try again.",
+      title: "{value:percent} of the responses of {api} are 5xx.",
+      hurts: "Callers get errors and have to retry.",
       seen: {
         kind: "share",
         part: { metric: "http_requests_total", where: { status: "5xx" } },
@@ -329,10 +328,10 @@ export const fleetConditions: ConditionGroup = {
       ],
       commands: ["./starling doctor"],
       runbook: {
-        means: "More than two answers in a hundred are 5xx, which is our fault or the broker's.",
+        means: "More than two responses in a hundred are 5xx: a fault of the fleet or the broker.",
         lookAt:
-          "`./starling doctor`: whether broker or streams are at fault. Which route and code (`http_requests_total`), then the log lines with that request id.",
-        act: "What causes it is named beside it: mend that first. 503 with an unreachable broker, chain or provider, or a full stream, is no fault of the release. Where nothing else is named and it began with a release, roll back."
+          "`./starling doctor`: whether the broker or its streams are at fault. The route and the code (`http_requests_total`), then the log lines with the request's id.",
+        act: "If another condition is named as the cause, fix that first. A 503 because the broker, a chain or a provider is unreachable, or a stream is full, is not the release's fault. If nothing else is named and it began with a release, roll back."
       }
     },
     {
@@ -345,17 +344,17 @@ export const fleetConditions: ConditionGroup = {
       causedBy: ["StarlingEventLoopLate"],
       commands: ["./starling top"],
       runbook: {
-        means: "Connections are refused or cut because there are too many, they are too slow, or they are malformed.",
+        means: "Connections are refused or cut: there are too many, or they are too slow or malformed.",
         lookAt:
           "`./starling top`: which role has them. The reason; whether one address makes them all; the number of pods.",
-        act: "Stop an attack at the edge. For load, add pods."
+        act: "Stop an attack at the edge. For legitimate load, add pods."
       }
     },
     {
       name: "StarlingRateLimitsBlind",
       severity: "warning",
-      title: "{value} calls a second of the window {window} cannot be counted over all replicas.",
-      hurts: "Callers are refused, or admitted beyond their limit, as the API's page says.",
+      title: "{value} calls a second of the limit {window} are not counted across replicas.",
+      hurts: "Callers are refused, or admitted beyond their limit; the API's page says which.",
       seen: {
         kind: "pace",
         series: { metric: "http_shared_rate_takes_total", where: { outcome: "failed" } },
@@ -366,9 +365,9 @@ export const fleetConditions: ConditionGroup = {
       causedBy: ["StarlingBusDisconnected", "StarlingStreamsUnusable"],
       commands: ["./starling doctor"],
       runbook: {
-        means: "Rate limits over all replicas cannot be counted; calls are refused or admitted as the API's page says.",
+        means: "Rate limits across replicas cannot be counted. Calls are refused or admitted, as the API's page says.",
         lookAt:
-          "`./starling doctor`: whether the broker speaks of the bucket. The bucket `rate-windows`: its leader, its size, permissions.",
+          "`./starling doctor`: whether the broker is the cause. The bucket `rate-windows`: its leader, size and permissions.",
         act: "Bring the bucket's stream back."
       }
     },
@@ -376,7 +375,7 @@ export const fleetConditions: ConditionGroup = {
       name: "StarlingEventLoopLate",
       severity: "warning",
       title: "{pod} is short of CPU: its event loop is {value:duration} late.",
-      hurts: "All that this process does is late.",
+      hurts: "Everything this process does is late.",
       seen: {
         kind: "level",
         of: "each",
@@ -388,17 +387,17 @@ export const fleetConditions: ConditionGroup = {
       causedBy: [],
       commands: ["./starling top"],
       runbook: {
-        means: "The process is out of processor time; everything it does is late.",
+        means: "The process does not get enough CPU; everything it does is late.",
         lookAt:
-          "`./starling top`: which process is late, and its load. `process_cpu_seconds_total` of the pod, throttling, neighbours on the node; the role's load.",
-        act: "Add pods, or request more processor. A single pod that stays late under little load is stuck in a loop: take a profile and restart it."
+          "`./starling top`: which process is late, and its load. `process_cpu_seconds_total` of the pod, throttling, neighbours on the node.",
+        act: "Add pods, or request more CPU. A single pod that stays late under little load is stuck in a loop: take a profile and restart it."
       }
     },
     {
       name: "StarlingTracesDropped",
       severity: "info",
-      title: "The trace collector does not keep up with {role}: {value} spans a second are lost.",
-      hurts: "Nobody; the traces have holes.",
+      title: "{role} drops {value} spans a second: the trace collector does not keep up.",
+      hurts: "Only traces, which have gaps.",
       seen: {
         kind: "pace",
         series: { metric: "tracing_spans_total", where: { outcome: "dropped" } },
@@ -409,16 +408,16 @@ export const fleetConditions: ConditionGroup = {
       causedBy: [],
       commands: ["./starling doctor"],
       runbook: {
-        means: "Spans are dropped; nothing else suffers.",
-        lookAt: "`./starling doctor`: that nothing else is wrong. The collector.",
-        act: "Repair the collector, or lower `Telemetry.TraceSampleRatio`."
+        means: "Spans are dropped; nothing else is affected.",
+        lookAt: "`./starling doctor`: that nothing else is wrong. Then the collector.",
+        act: "Fix the collector, or lower `Telemetry.TraceSampleRatio`."
       }
     },
     {
       name: "StarlingEgressRefused",
       severity: "warning",
-      title: "{value} calls for {use} resolved into {range} and were refused.",
-      hurts: "The endpoint or URL that leads there gets nothing.",
+      title: "Calls for {use} that resolve into {range} were refused: {value}.",
+      hurts: "The endpoint or URL behind them gets nothing.",
       seen: {
         kind: "rise",
         series: { metric: "egress_refusals_total" },
@@ -431,17 +430,17 @@ export const fleetConditions: ConditionGroup = {
       commands: ["./starling deliveries list --outcome refused"],
       runbook: {
         means:
-          "A URL led into a network that may not be called: private, loopback, or the cloud's metadata. The call was not made.",
+          "A URL resolved into a network that must not be called: private, loopback, or the cloud's metadata service. The call was not made.",
         lookAt:
-          "`./starling deliveries list --outcome refused`: which endpoint it is. The metric's labels for use and range; the endpoint or the image URL in the role's log.",
-        act: "For an endpoint that is meant to be internal, name its network in `WebhookDelivery.AllowCidrs`. Otherwise somebody is probing your network: tell its owner."
+          "`./starling deliveries list --outcome refused`: which endpoint it is. The metric's labels `use` and `range`; the endpoint or the image URL in the role's log.",
+        act: "If the endpoint is meant to be internal, add its network to `WebhookDelivery.AllowCidrs`. Otherwise somebody may be probing your network: tell the endpoint's owner."
       }
     },
     {
       name: "StarlingStoreFilling",
       severity: "critical",
       title: "The broker's disk on {server_name} is {value:percent} full.",
-      hurts: "Nobody yet; when it is full, nothing is accepted any more.",
+      hurts: "Nothing yet. Once it is full, everything is refused.",
       seen: {
         kind: "fill",
         series: { metric: "nats_server_total_message_bytes" },
@@ -453,17 +452,17 @@ export const fleetConditions: ConditionGroup = {
       causedBy: [],
       commands: ["./starling endpoints list", "./starling topology"],
       runbook: {
-        means: "The broker's disk is four fifths full. When it is full, publishing is refused everywhere.",
+        means: "The broker's disk is four fifths full. Once it is full, publishing is refused everywhere.",
         lookAt:
-          "`./starling endpoints list`: which backlog is large. The board's bytes by stream. DELIVERIES grows with a dead endpoint, LOG with work, RECEIPTS slowly.",
-        act: "`./starling endpoints pause <name>`: pause the endpoint that does not take its deliveries (its backlog is then parked in EVENTS), or enlarge the volumes. Never delete files of a store."
+          "`./starling endpoints list`: which backlog is large. The board's bytes by stream: DELIVERIES grows with a dead endpoint, LOG with work, RECEIPTS slowly.",
+        act: "Pause the endpoint that takes no deliveries (`./starling endpoints pause <name>`): its backlog is then parked in EVENTS. Or enlarge the volumes. Never delete files of the store."
       }
     },
     {
       name: "StarlingDiskFilling",
       severity: "critical",
       title: "The disk of the broker's store is nearly full.",
-      hurts: "Nobody yet; when it is full, nothing is accepted any more.",
+      hurts: "Nothing yet. Once it is full, everything is refused.",
       after: "1m",
       causedBy: [],
       commands: ["./starling endpoints list", "./starling topology"],
@@ -475,17 +474,18 @@ export const fleetConditions: ConditionGroup = {
         is: ["==", 1]
       },
       runbook: {
-        means: "`up` has less than a gibibyte free, or less than a twentieth of the disk, where its broker stores.",
+        means:
+          "The disk on which `up` keeps its broker has less than a gibibyte, or less than a twentieth of its size, free.",
         lookAt:
-          "`./starling topology`: what may lie there. `broker_store_free_bytes`, and what else is on the disk of `STARLING_HOME`.",
-        act: "Make room: remove what does not belong there, or move `STARLING_HOME` to a larger disk. Never delete files of the store."
+          "`./starling topology`: what belongs there. `broker_store_free_bytes`, and what else is on the disk of `STARLING_HOME`.",
+        act: "Remove what does not belong there, or move `STARLING_HOME` to a larger disk. Never delete files of the store."
       }
     },
     {
       name: "StarlingClockSkewed",
       severity: "warning",
-      title: "The clock of {pod} differs from the broker's by more than three seconds.",
-      hurts: "Signatures, payments and leases end too early or too late there.",
+      title: "The clock of {pod} is more than three seconds off the broker's.",
+      hurts: "Signatures, payments and leases expire too early or too late there.",
       after: "2m",
       causedBy: [],
       commands: ["./starling doctor"],
@@ -497,17 +497,17 @@ export const fleetConditions: ConditionGroup = {
         is: ["==", 1]
       },
       runbook: {
-        means: "A process and the broker do not agree on the time.",
+        means: "The clocks of a process and of the broker disagree.",
         lookAt:
-          "`./starling doctor`: whether other processes differ too; when all do, it is the broker's clock. `clock_skew_seconds`.",
-        act: "Repair the time service (chrony, systemd-timesyncd) of the node that is wrong."
+          "`./starling doctor`: whether other processes are off too; if all are, the broker's clock is wrong. `clock_skew_seconds`.",
+        act: "Fix the time service (chrony, systemd-timesyncd) of the node whose clock is wrong."
       }
     },
     {
       name: "StarlingCertificateEnding",
       severity: "warning",
-      title: "The certificate {subject} ends soon.",
-      hurts: "Nobody yet; when it ends, what uses it cannot connect.",
+      title: "The certificate {subject} expires soon.",
+      hurts: "Nothing yet. Once it expires, connections that use it fail.",
       after: "5m",
       causedBy: [],
       commands: ["./starling doctor"],
@@ -519,16 +519,17 @@ export const fleetConditions: ConditionGroup = {
         is: ["==", 1]
       },
       runbook: {
-        means: "A configured certificate ends within 14 days, or within a quarter of its life where that is less.",
+        means:
+          "A configured certificate expires within 14 days, or within a quarter of its lifetime where that is less.",
         lookAt: "`./starling doctor`: the file. `certificate_ends_in_seconds`.",
-        act: "Renew it as [Encryption](operations.md#encryption) says; the file is read again at the next start."
+        act: "Renew it ([Encryption](operations.md#encryption)). The file is read again at the next start."
       }
     },
     {
       name: "StarlingTokensEnding",
       severity: "info",
-      title: "Tokens of the APIs end within seven days.",
-      hurts: "Nobody yet; when they end, their services get 401.",
+      title: "API tokens expire within seven days.",
+      hurts: "Nothing yet. Once they expire, their services get 401.",
       after: "5m",
       causedBy: [],
       commands: ["./starling token list"],
@@ -540,16 +541,16 @@ export const fleetConditions: ConditionGroup = {
         is: ["==", 1]
       },
       runbook: {
-        means: "A token that was made for two weeks or more ends within seven days.",
+        means: "A token with a lifetime of two weeks or more expires within seven days.",
         lookAt: "`./starling token list`: which, and whose.",
-        act: "Make a new one (`./starling token make`), give it to its service, and revoke the old one."
+        act: "Create a new one (`./starling token make`), give it to its service, and revoke the old one."
       }
     },
     {
       name: "StarlingStreamFilling",
       severity: "warning",
-      title: "The stream {subject} has used more than four fifths of its room.",
-      hurts: "Nobody yet; at its limit the stream refuses messages, and what writes to it answers 503.",
+      title: "The stream {subject} is more than four fifths full.",
+      hurts: "Nothing yet. Once it is full, it refuses messages, and what writes to it answers 503.",
       seen: {
         kind: "level",
         of: "most",
@@ -562,9 +563,9 @@ export const fleetConditions: ConditionGroup = {
       commands: ["./starling topology"],
       runbook: {
         means:
-          "A stream is near its limit. At the limit SETTLEMENTS and RECEIPTS refuse messages, and no paid call is sold; other streams drop their oldest messages.",
+          "A stream is near its limit. At the limit SETTLEMENTS and RECEIPTS refuse messages and no paid call is sold; other streams drop their oldest messages.",
         lookAt:
-          "`./starling doctor`: which stream, and how full it is. The stream's consumers, and whether they read: `GET /streams` of the console.",
+          "`./starling doctor`: which stream, and how full it is. Its consumers, and whether they read: the console's `GET /streams`.",
         act: "SETTLEMENTS: see PaymentSettlementsSlow. RECEIPTS: archive it and raise its limit in `libs/bus/topology/streams.ts`."
       }
     }

@@ -29,17 +29,17 @@ export const speechConditions: ConditionGroup = {
       ],
       commands: ['./starling say "Hello there." -o hello.mp3', "./starling doctor"],
       runbook: {
-        means: "Answers break off or never begin, by our fault.",
+        means: "Answers break off or never start, through a fault of the fleet.",
         lookAt:
-          "`./starling say \"Hello there.\" -o hello.mp3`: how one breaks off. `./starling doctor`: which process is not ready. `speech_takeovers_total`, the sequencers' and synthesizers' logs, the encoders' failures.",
-        act: "Another alert names the failing part. After a release, roll back."
+          "`./starling say \"Hello there.\" -o hello.mp3`: how it fails. `./starling doctor`: which process is not ready. `speech_takeovers_total`, the sequencers' and synthesizers' logs, the encoders' failures.",
+        act: "Another condition names the part that fails. If it began with a release, roll back."
       }
     },
     {
       name: "SpeechSilent",
       severity: "critical",
-      title: "No word comes back over SPEECH.",
-      hurts: "Nobody hears new texts.",
+      title: "SPEECH returns no sound.",
+      hurts: "New texts are not spoken.",
       after: "1m",
       causedBy: ["StarlingBusDisconnected", "StarlingStreamsUnusable", "StarlingPodDown", "SpeechEngineSilent"],
       commands: ["./starling doctor", './starling say "Hello there." -o hello.mp3'],
@@ -52,16 +52,16 @@ export const speechConditions: ConditionGroup = {
       },
       runbook: {
         means:
-          "A sequencer asks for a word every ten seconds, and gets no sound: no synthesizer takes it, or the stream SPEECH is gone. Texts that are stored already still sound.",
+          "A sequencer requests a word every ten seconds, and gets no sound: no synthesizer takes the request, or the stream SPEECH is gone. Cached texts still play.",
         lookAt: "`./starling doctor`: whether a synthesizer answers. `/readyz` of the sequencers, `speech`.",
-        act: "Start a synthesizer. Where SPEECH is gone, `up` and the operator make it again; until then see [a lost stream](operations.md#a-lost-stream)."
+        act: "Start a synthesizer. If SPEECH is gone, `up` and the operator recreate it; until then see [a lost stream](operations.md#a-lost-stream)."
       }
     },
     {
       name: "SpeechEngineSilent",
       severity: "critical",
       title: "The engine {subject} does not speak.",
-      hurts: "Voices of {subject} are refused or fail; other engines' voices sound.",
+      hurts: "Voices of {subject} are refused or fail. Those of other engines work.",
       after: "1m",
       causedBy: ["StarlingPodDown"],
       commands: ["./starling say 'Hello there.' -o hello.mp3"],
@@ -73,9 +73,9 @@ export const speechConditions: ConditionGroup = {
         is: ["==", 1]
       },
       runbook: {
-        means: "A synthesizer has an engine speak a word every ten seconds, and it gave no sound.",
-        lookAt: "`/readyz` of the synthesizers, `speech <engine>`: the engine's own words. Their log.",
-        act: "Repair what the engine names: a file that is missing, a licence, memory. Restart the synthesizer where it hangs."
+        means: "A synthesizer has an engine speak a word every ten seconds, and it returned no sound.",
+        lookAt: "`/readyz` of the synthesizers, `speech <engine>`: the engine's own message. Their log.",
+        act: "Fix what the engine names: a missing file, a licence, memory. Restart the synthesizer if it hangs."
       }
     },
     {
@@ -88,9 +88,9 @@ export const speechConditions: ConditionGroup = {
       causedBy: ["StarlingBusDisconnected", "StarlingStreamsUnusable", "StarlingEventLoopLate", "SpeechRefusals"],
       commands: ["./starling top"],
       runbook: {
-        means: "Listeners wait for the first sound.",
+        means: "The first sound comes late.",
         lookAt:
-          "`./starling top`: the latencies. `GET /speech` of the console, for which process it is. `speech_stage_seconds`: `wait` is a crowd, `admit` the sequencers, `first_pcm` the engines, `encode` ffmpeg.",
+          "`./starling top`: the latencies. The console's `GET /speech`: which process it is. `speech_stage_seconds`: `wait` is a crowd, `admit` the sequencers, `first_pcm` the engines, `encode` ffmpeg.",
         act: "Add pods of that role."
       }
     },
@@ -110,17 +110,17 @@ export const speechConditions: ConditionGroup = {
       causedBy: ["StarlingEventLoopLate", "SpeechTakeovers"],
       commands: ["./starling top"],
       runbook: {
-        means: "Players run out of audio while they play.",
+        means: "Players run out of audio in the middle of playback.",
         lookAt:
-          "`./starling top`: the load of each role. `GET /speech` of the console, for which process it is. `speech_engine_real_time_factor`, StarlingEventLoopLate, encoders at work for each pod.",
-        act: "Add synthesizers or speech-api pods; allow fewer streams for each (`SpeechApi.StreamsMax`)."
+          "`./starling top`: the load of each role. The console's `GET /speech`: which process it is. `speech_engine_real_time_factor`, StarlingEventLoopLate, the encoders in use by each pod.",
+        act: "Add synthesizers or speech-api pods, or allow fewer streams for each (`SpeechApi.StreamsMax`)."
       }
     },
     {
       name: "SpeechSequencersBusy",
       severity: "warning",
-      title: "Sequencers refuse {value:percent} of the sessions because they are full.",
-      hurts: "Some callers of speech get 429 or 503 and try again.",
+      title: "Sequencers are full and refuse {value:percent} of the sessions.",
+      hurts: "Some callers of speech get 429 or 503 and have to retry.",
       seen: {
         kind: "share",
         part: { metric: "speech_sessions_total", where: { outcome: "busy" } },
@@ -134,15 +134,15 @@ export const speechConditions: ConditionGroup = {
       runbook: {
         means: "Sequencers have reached their limit of sessions, or as many as they can serve in time.",
         lookAt:
-          "`./starling top`: the sessions. `speech_sessions_refused_total` by reason. `sessions`: `SpeechSequencer.SessionsMax`. `beginnings` and `listeners`: the",
+          "`./starling top`: the sessions. `speech_sessions_refused_total` by reason. `sessions`: `SpeechSequencer.SessionsMax`. `beginnings` and `listeners`: the synthesizers are slower than the listeners. `stalled`: StarlingEventLoopLate. `draining`: a release.",
         act: "For `sessions` and `stalled`, add sequencers. For `beginnings` and `listeners`, add synthesizers."
       }
     },
     {
       name: "SpeechRefusals",
       severity: "warning",
-      title: "{value:percent} of the callers were refused: there is more to speak than capacity allows.",
-      hurts: "Some callers of speech get 429 or 503 and try again; who is admitted hears no gap.",
+      title: "{value:percent} of the callers were refused: there is more to speak than the fleet can.",
+      hurts: "Some callers of speech get 429 or 503 and have to retry. Admitted ones hear no gap.",
       seen: {
         kind: "share",
         part: { metric: "speech_refusals_total" },
@@ -161,10 +161,10 @@ export const speechConditions: ConditionGroup = {
       commands: ["./starling top"],
       runbook: {
         means:
-          "The fleet has more to speak than it can speak in time. Admitted calls are heard without a gap; the others get 429 or",
+          "The fleet is asked for more speech than it can produce in time. Admitted calls play without a gap; the others get 429 or 503 with `Retry-After` within a second, and are not charged.",
         lookAt:
-          "`./starling top`: what waits. `speech_refusals_total` by reason, and `speech_begin_seconds`, which is some tenths of a second on an idle machine.",
-        act: "Add pods of the scarce role: speech-api for encoders, synthesizers when"
+          "`./starling top`: what waits. `speech_refusals_total` by reason, and `speech_begin_seconds`, which is some tenths of a second on an idle machine. `beginnings`: more calls come at once than can begin within `SpeechApi.FirstSoundSecondsMax`. `listeners`: present listeners have less than two seconds buffered, or would have before the end of what they listen to. `stalled`: StarlingEventLoopLate. `sequencers`, `unavailable`: their conditions. `encoders`: `Audio.EncodersMax`. `encoder_start`: something else uses the CPU.",
+        act: 'Add pods of the scarce role: speech-api for encoders, synthesizers when `speech_stage_seconds{stage="first_pcm"}` has grown. Move other heavy work off their nodes.'
       }
     },
     {
@@ -178,9 +178,9 @@ export const speechConditions: ConditionGroup = {
       commands: ["./starling doctor"],
       runbook: {
         means:
-          "Sequencers stop answering in the middle of sessions. Others go on from the same sample; listeners may hear a pause.",
-        lookAt: "`./starling doctor`: whether each sequencer is ready. Restarts, evictions and nodes going away.",
-        act: "Remove the cause of their death; give them memory."
+          "Sequencers stop answering in the middle of sessions. Others continue from the same sample; listeners may hear a pause.",
+        lookAt: "`./starling doctor`: whether each sequencer is ready. Restarts, evictions, and nodes that go away.",
+        act: "Fix what kills them, or give them more memory."
       }
     },
     {
@@ -202,7 +202,7 @@ export const speechConditions: ConditionGroup = {
         means: "Threads of an engine crash or hang, and are replaced.",
         lookAt:
           '`./starling say "Hello there." -o hello.mp3`: whether the engine speaks. The synthesizer\'s log for the input. A crash costs one chunk, which is requested again.',
-        act: "When one input always kills, refuse it at the edge and fix the engine's input checks."
+        act: "If one input always crashes it, refuse that input at the edge and fix the engine's input checks."
       }
     },
     {
@@ -223,7 +223,7 @@ export const speechConditions: ConditionGroup = {
       runbook: {
         means: "Answers get no encoder: it is missing or broken, or too many run at once.",
         lookAt:
-          '`./starling say "Hello there." -o hello.mp3`: the refusal has the reason. The reason. `overloaded`: `Audio.EncodersMax`. `starting`: other users of the processors.',
+          '`./starling say "Hello there." -o hello.mp3`: the refusal has the reason. `overloaded`: `Audio.EncodersMax`. `starting`: something else uses the CPU.',
         act: "For `missing`, use the speech image. For `overloaded` and `starting`, add pods."
       }
     },
@@ -243,10 +243,10 @@ export const speechConditions: ConditionGroup = {
       causedBy: [],
       commands: ["./starling consents list"],
       runbook: {
-        means: "Consents cannot be verified, and voices are not created.",
+        means: "Consents cannot be verified, so no voices are created.",
         lookAt:
-          "`./starling consents list`: how strong the last proofs were. Whether pocketsphinx and its model are in the image; the log.",
-        act: "Use the speech image; name the recogniser in `VoiceCloning`."
+          "`./starling consents list`: how strong the latest proofs were. Whether pocketsphinx and its model are in the image; the log.",
+        act: "Use the speech image, or name the recogniser in `VoiceCloning`."
       }
     }
   ]

@@ -14,7 +14,7 @@ export const webhookConditions: ConditionGroup = {
     {
       name: "WebhookBacklogGrowing",
       severity: "critical",
-      title: "Healthy endpoints have {value} deliveries queued, and more every minute.",
+      title: "Healthy endpoints have {value} deliveries queued, and the queue is growing.",
       hurts: "Webhooks to endpoints that answer are late.",
       seen: {
         kind: "level",
@@ -31,17 +31,17 @@ export const webhookConditions: ConditionGroup = {
       commands: ["./starling top"],
       runbook: {
         means:
-          "Deliveries to endpoints that answer come in faster than they leave. The autoscaler has not caught up or has reached its maximum.",
+          "Deliveries to endpoints that answer arrive faster than they leave. The autoscaler has not caught up, or has reached its maximum.",
         lookAt:
-          "`./starling top`: the backlogs. Pods, and whether they are ready; the receivers' times; `webhook_in_flight` against the endpoints' `Concurrency`.",
-        act: "For slow receivers, raise the `Concurrency` of those that can bear it: `./starling endpoints edit <name> --set Concurrency=64`. At the maximum of pods, raise the maximum. Otherwise see StarlingEventLoopLate."
+          "`./starling top`: the backlogs. Pods, and whether they are ready; the receivers' response times; `webhook_in_flight` against the endpoints' `Concurrency`.",
+        act: "For slow receivers, raise the `Concurrency` of those that can take it: `./starling endpoints edit <name> --set Concurrency=64`. If the autoscaler is at its maximum, raise it. Otherwise see StarlingEventLoopLate."
       }
     },
     {
       name: "WebhookEndpointLate",
       severity: "warning",
-      title: "{endpoint} is {value:duration} behind although it answers.",
-      hurts: "This endpoint gets its webhooks minutes late; no other does.",
+      title: "{endpoint} is {value:duration} behind, although it answers.",
+      hurts: "This endpoint gets its webhooks minutes late. No other is affected.",
       seen: {
         kind: "level",
         of: "most",
@@ -54,17 +54,17 @@ export const webhookConditions: ConditionGroup = {
       causedBy: ["WebhookBacklogGrowing", "StarlingBusDisconnected", "StarlingStreamsUnusable"],
       commands: ["./starling endpoints show {endpoint}", "./starling endpoints edit {endpoint} --set Concurrency=64"],
       runbook: {
-        means: "An endpoint that answers has deliveries that were due five minutes ago.",
+        means: "An endpoint that answers has deliveries that have been due for five minutes.",
         lookAt:
-          "`./starling endpoints show <name>`: what is in flight, since when its oldest delivery is due. Its times (`webhook_receiver_seconds`) and its `Concurrency`: the quotient `Concurrency` / time is its highest rate.",
+          "`./starling endpoints show <name>`: what is in flight, and since when the oldest delivery is due. Its response times (`webhook_receiver_seconds`) and its `Concurrency`: `Concurrency` divided by the response time is its highest rate.",
         act: "Raise `Concurrency` (`./starling endpoints edit <name> --set Concurrency=64`), or talk to its owner."
       }
     },
     {
       name: "WebhookEndpointFailing",
       severity: "info",
-      title: "{value:percent} of the attempts at {endpoint} fail.",
-      hurts: "This endpoint gets its webhooks late; no other does.",
+      title: "{value:percent} of the attempts to reach {endpoint} fail.",
+      hurts: "This endpoint gets its webhooks late. No other is affected.",
       seen: {
         kind: "share",
         part: { metric: "webhook_attempts_total", where: { status_class: { not: "2xx" } } },
@@ -80,17 +80,17 @@ export const webhookConditions: ConditionGroup = {
       ],
       runbook: {
         means:
-          "More than half of the attempts at an endpoint fail. Its deliveries are retried; other endpoints are unaffected.",
+          "More than half of the attempts to reach an endpoint fail. Its deliveries are retried; other endpoints are unaffected.",
         lookAt:
           "`./starling deliveries list --endpoint <name> --outcome failed`: its answers. `./starling deliveries show <id>`: one with request and answer. `webhook_attempts_total` by status class.",
-        act: "Tell its owner. 401 or 403: the secret was changed on one side only; give it the new one of `./starling endpoints rotate <name>`. Then `./starling endpoints test <name>`."
+        act: "Tell its owner. 401 or 403: the secret was changed on one side only; give it the new one from `./starling endpoints rotate <name>`. Then `./starling endpoints test <name>`."
       }
     },
     {
       name: "WebhookCircuitOpen",
       severity: "info",
-      title: "{endpoint} accepts no delivery: its breaker is open.",
-      hurts: "This endpoint gets no webhooks until it answers; they wait, and no other endpoint is affected.",
+      title: "{endpoint} accepts nothing: its circuit is open.",
+      hurts: "This endpoint gets no webhooks until it answers again. They wait; no other endpoint is affected.",
       seen: { kind: "level", of: "most", series: { metric: "webhook_circuit_state" }, by: ["endpoint"], is: [">", 0] },
       after: "15m",
       causedBy: [],
@@ -101,16 +101,16 @@ export const webhookConditions: ConditionGroup = {
       ],
       runbook: {
         means:
-          "An endpoint accepted nothing for a quarter of an hour and is only probed. Its deliveries wait and use up no attempts.",
-        lookAt: "The probes' answers: `./starling deliveries list --endpoint <name> --outcome failed`.",
-        act: "Tell its owner; deliveries resume by themselves, or at once with `./starling endpoints resume <name>`. If the endpoint will not come back, remove it from the configuration, or with `./starling endpoints remove <name>`."
+          "An endpoint has accepted nothing for a quarter of an hour, and is only probed. Its deliveries wait and use up no attempts.",
+        lookAt: "The answers to the probes: `./starling deliveries list --endpoint <name> --outcome failed`.",
+        act: "Tell its owner. Deliveries resume by themselves, or at once with `./starling endpoints resume <name>`. If the endpoint will not come back, remove it from the configuration, or with `./starling endpoints remove <name>`."
       }
     },
     {
       name: "WebhookEndpointUnusable",
       severity: "warning",
-      title: "The settings of {endpoint} cannot be used.",
-      hurts: "This endpoint gets no webhooks until its settings are corrected; they are kept.",
+      title: "The settings of {endpoint} are invalid.",
+      hurts: "This endpoint gets no webhooks until its settings are corrected. They are kept.",
       seen: {
         kind: "level",
         of: "most",
@@ -123,16 +123,16 @@ export const webhookConditions: ConditionGroup = {
       commands: ["./starling endpoints show {endpoint}", "./starling endpoints rotate {endpoint}"],
       runbook: {
         means:
-          "An endpoint made at run time has settings that this release refuses, or secrets that cannot be opened with the keys that the fleet has.",
+          "An endpoint that was created at run time has settings that this release refuses, or secrets that none of the fleet's keys can decrypt.",
         lookAt: "`./starling endpoints show <name>`: each fault with its path.",
-        act: "Correct the setting with `./starling endpoints edit <name> --set ...`. Secrets that cannot be opened: give the fleet its previous key again, or new secrets with `./starling endpoints rotate <name>`."
+        act: "Correct the setting with `./starling endpoints edit <name> --set ...`. Secrets that cannot be decrypted: give the fleet its previous key again, or make new secrets with `./starling endpoints rotate <name>`."
       }
     },
     {
       name: "WebhookEndpointPaused",
       severity: "info",
       title: "{endpoint} is paused, by an operator or because it answered 410.",
-      hurts: "This endpoint gets no webhooks until somebody resumes it; they are kept.",
+      hurts: "This endpoint gets no webhooks until it is resumed. They are kept.",
       seen: {
         kind: "level",
         of: "most",
@@ -147,14 +147,14 @@ export const webhookConditions: ConditionGroup = {
         means:
           "An endpoint is paused, by an operator or because it answered 410. Its events are kept for `ParkedMaxDays`.",
         lookAt: "`./starling endpoints list`: who paused it, and why.",
-        act: "`./starling endpoints resume <name>` to resume deliveries; the endpoint then gets the events that it missed."
+        act: "`./starling endpoints resume <name>`; the endpoint then gets the events that it missed."
       }
     },
     {
       name: "WebhookDeliveriesAbandoned",
       severity: "warning",
-      title: "{value} abandoned deliveries to {endpoint} wait for a decision.",
-      hurts: "This endpoint does not get these webhooks until an operator resends them.",
+      title: "Abandoned deliveries to {endpoint}: {value}.",
+      hurts: "This endpoint does not get these webhooks unless they are resent.",
       seen: {
         kind: "level",
         of: "most",
@@ -173,14 +173,15 @@ export const webhookConditions: ConditionGroup = {
         means:
           "Deliveries were abandoned after their last attempt. They stay in ABANDONED until they are resent or discarded, for thirty days at most.",
         lookAt:
-          "`./starling abandoned list`: which, and why. `./starling abandoned show <number>`: one with its body; `./starling deliveries list --endpoint <name> --outcome failed`: the receiver's answers.",
-        act: "When the receiver has recovered: `./starling abandoned resend --endpoint <name>`, with `--dry-run` to count first. One that nobody needs: `./starling abandoned discard <number>`."
+          "`./starling abandoned list`: which, and why. `./starling abandoned show <number>`: one with its body. `./starling deliveries list --endpoint <name> --outcome failed`: the receiver's answers.",
+        act: "Once the receiver has recovered: `./starling abandoned resend --endpoint <name>`, with `--dry-run` to count first. One that is not needed: `./starling abandoned discard <number>`."
       }
     },
     {
       name: "WebhookParkedLong",
       severity: "warning",
-      title: "{endpoint} is parked, with {value} events waiting; after ParkedMaxDays it loses them.",
+      title:
+        "{endpoint} has been parked for long, with {value} events waiting; it loses those older than ParkedMaxDays.",
       hurts: "This endpoint gets its events late, and loses those older than ParkedMaxDays.",
       seen: { kind: "level", of: "most", series: { metric: "webhook_parked_events" }, by: ["endpoint"], is: [">", 0] },
       after: "1d",
@@ -191,16 +192,16 @@ export const webhookConditions: ConditionGroup = {
         "./starling endpoints edit {endpoint} --set Concurrency=64 --set BacklogMax=200000"
       ],
       runbook: {
-        means: "An endpoint has been parked for a day. After `ParkedMaxDays` it misses older events permanently.",
+        means: "An endpoint has been parked for a day. It loses events older than `ParkedMaxDays` for good.",
         lookAt:
-          "`./starling endpoints show <name>`: whether it is paused, or past its `BacklogMax`, and from which event on it waits.",
-        act: "`./starling endpoints resume <name>`, or raise `Concurrency` and `BacklogMax`; or decide that it may miss events and remove it."
+          "`./starling endpoints show <name>`: whether it is paused or past its `BacklogMax`, and the first event that waits.",
+        act: "`./starling endpoints resume <name>`, or raise `Concurrency` and `BacklogMax`. Or decide that it may miss events, and remove it."
       }
     },
     {
       name: "WebhookEventsMissed",
       severity: "critical",
-      title: "{endpoint} was parked for too long and has lost {value} events.",
+      title: "{endpoint} was parked for too long and lost {value} events.",
       hurts: "This endpoint never gets these events.",
       seen: {
         kind: "rise",
@@ -215,15 +216,15 @@ export const webhookConditions: ConditionGroup = {
       runbook: {
         means: "A parked endpoint did not get events that had become too old. This is the only way to miss events.",
         lookAt:
-          "`./starling endpoints show <name>`: from which event on it waits. Since when it was parked; `webhook_parked_expired_total`.",
-        act: "Tell its owner which days are missing. Events that are still kept are found with `./starling events list --since <time>`."
+          "`./starling endpoints show <name>`: the first event that waits. Since when it was parked; `webhook_parked_expired_total`.",
+        act: "Tell its owner which days are missing. `./starling events list --since <time>` lists the events that are still kept."
       }
     },
     {
       name: "WebhookAttemptLogLossy",
       severity: "warning",
-      title: "The delivery log lacks {value} attempts.",
-      hurts: "No receiver; operators miss attempts in the delivery log.",
+      title: "{value} attempts are missing from the delivery log.",
+      hurts: "No receiver. Operators do not see these attempts.",
       seen: {
         kind: "rise",
         series: { metric: "webhook_attempt_records_dropped_total" },
@@ -235,15 +236,15 @@ export const webhookConditions: ConditionGroup = {
       causedBy: ["StarlingBusDisconnected", "StarlingStreamsUnusable", "StarlingStoreFilling", "StarlingStreamFilling"],
       commands: ["./starling doctor"],
       runbook: {
-        means: "Attempts were made, and delivered or retried as always, but are missing from the delivery log.",
-        lookAt: "`./starling doctor`: whether ATTEMPTS answers. ATTEMPTS: is it full, does it answer in time?",
-        act: "Repair the broker. The deliveries themselves need no repair."
+        means: "Attempts were made, and delivered or retried as always, but were not written to the delivery log.",
+        lookAt: "`./starling doctor`: whether the stream ATTEMPTS is full, or answers too late.",
+        act: "Fix the broker. The deliveries themselves need nothing."
       }
     },
     {
       name: "WebhookDispatchSlow",
       severity: "warning",
-      title: "One delivery in a hundred waits {value:duration} for its {attempt} attempt, and not for its receiver.",
+      title: "One delivery in a hundred waits {value:duration} in the dispatcher for its {attempt} attempt.",
       hurts: "Webhooks leave late.",
       seen: { kind: "p99", histogram: "webhook_dispatch_seconds", by: ["attempt"], within: "5m", above: 2 },
       after: "10m",
@@ -258,10 +259,10 @@ export const webhookConditions: ConditionGroup = {
       commands: ["./starling top"],
       runbook: {
         means:
-          "The dispatcher's own part of the way takes more than two seconds: from storage to the first attempt, or from when a retry was due. What an endpoint itself holds back does not count.",
+          "The dispatcher itself takes more than two seconds: from the stored event to the first attempt, or from when a retry was due. What an endpoint holds back does not count.",
         lookAt:
-          "`./starling top`: latencies and backlogs. The relay `fan-out`, StarlingEventLoopLate, the broker's processor. Who floods: `sum by (publisher) (rate(webhook_events_received_total[5m]))` names the user of the broker.",
-        act: "Add pods, or give the broker more processor. Of a flood: have its publisher stopped; until then the fleet's own events overtake it, and its own wait."
+          "`./starling top`: latencies and backlogs. The relay `fan-out`, StarlingEventLoopLate, the broker's CPU. Which publisher floods it: `sum by (publisher) (rate(webhook_events_received_total[5m]))` names the broker's user.",
+        act: "Add pods, or give the broker more CPU. Have a flooding publisher stopped; until then the fleet's own events overtake it, and only its own wait."
       }
     }
   ]

@@ -78,7 +78,7 @@ describe("conditions that stand", () => {
     const lookAt = looks()
     const last = [0, 5, 10].map((second) => lookAt(scan(second, 'webhook_circuit_state{endpoint="ci"} 2'))).at(-1)
     const [item] = last === undefined ? [] : conditionsView(last).items
-    assert.strictEqual(item?.title, "ci accepts no delivery: its breaker is open.")
+    assert.strictEqual(item?.title, "ci accepts nothing: its circuit is open.")
     assert.include(item?.commands ?? [], "./starling endpoints test ci")
     assert.deepStrictEqual(item?.reasons, [])
   })
