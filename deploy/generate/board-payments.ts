@@ -172,6 +172,13 @@ export const paymentsBoard: Board = {
           "How long a served call stays unsettled."
         ),
         panel(
+          "Oldest payment to be settled",
+          "s",
+          "time() - max(payment_settlement_waiting_since_seconds > 0)",
+          "waiting",
+          "In SETTLEMENTS."
+        ),
+        panel(
           "Keys held",
           "none",
           "sum by (network) (payment_settler_keys_held)",

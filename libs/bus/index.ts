@@ -43,6 +43,8 @@ export { Requests } from "./request.ts"
 export { type StreamFigures, StreamReader } from "./stream-reader.ts"
 export {
   applyTopology,
+  streamDifferences,
+  topologyDifferences,
   bucketConfig,
   configsOf,
   objectStoreConfig,

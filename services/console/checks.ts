@@ -1,11 +1,20 @@
 /**
- * The checks that only the console can make, which sees all tokens and the figures of all streams: tokens that end
- * soon, and streams that will soon refuse. No replica is unready for either.
+ * The checks that only the console can make, which sees all tokens and all streams: tokens that end soon, streams that
+ * will soon refuse, and streams that are not as declared. No replica is unready for either.
  */
 import { Clock, Effect, Layer } from "effect"
-import { type BusError, type StreamFigures, StreamReader, topology } from "#bus"
+import {
+  type BusError,
+  streamDifferences,
+  type StreamFigures,
+  StreamReader,
+  topology,
+  topologyDifferences,
+  topologyOf
+} from "#bus"
+import { Configuration } from "#configuration"
 import { type TokenRecord, Tokens } from "#http"
-import { check } from "#runtime"
+import { check, Metrics, Platform } from "#runtime"
 
 const dayMs = 86_400_000
 const endsWithinMs = 7 * dayMs
@@ -23,6 +32,26 @@ export const consoleChecks = Layer.effectDiscard(
     for (const { name, discard } of topology.streams) {
       if (discard === "new") yield* check({ name: "room", subject: name, run: judged(figures(name), nearlyFull) })
     }
+  })
+)
+
+// The rest is as wrong, and a line has an end.
+const differencesShownMax = 3
+
+/** The streams as they are now: each role compared its own at its start, and an operator can change them afterwards. */
+export const topologyCheck = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { WebhookDelivery } = yield* Configuration
+    const { Bus } = yield* Platform
+    const gauge = (yield* Metrics).gauge(topologyDifferences)
+    const run = streamDifferences(topologyOf(WebhookDelivery.Lanes), Bus.Replicas).pipe(
+      Effect.mapError(() => undefined),
+      Effect.tap((all) => Effect.sync(() => gauge.set({}, all.length))),
+      Effect.flatMap((all) =>
+        all.length === 0 ? Effect.void : Effect.fail(all.slice(0, differencesShownMax).join("; "))
+      )
+    )
+    yield* check({ name: "declarations", run })
   })
 )
 

@@ -1,6 +1,6 @@
 /**
- * What lies in the broker until an operator acts on it, as figures: abandoned deliveries, rejected messages, endpoints
- * whose settings cannot be used, streams that were lost or whose copies lag. Only the console reads all of it.
+ * What lies in the broker until somebody acts on it, as figures: abandoned deliveries, rejected messages, endpoints whose
+ * settings cannot be used, the oldest payment to be settled, streams that were lost or whose copies lag. Only the console reads all of it.
  */
 import { Effect, Layer } from "effect"
 import { StreamReader } from "#bus"
@@ -8,7 +8,14 @@ import { decodeToken, subjects } from "#base"
 import { type GaugeHandle, Metrics, supervise } from "#runtime"
 import { knownEndpoints } from "./http/endpoints.ts"
 import { StreamsSeen } from "./http/fleet.ts"
-import { abandonedDeliveries, copiesBehind, endpointUnusable, rejectedMessages, streamLost } from "./metrics.ts"
+import {
+  abandonedDeliveries,
+  copiesBehind,
+  endpointUnusable,
+  rejectedMessages,
+  settlementWaitingSince,
+  streamLost
+} from "./metrics.ts"
 
 const every = "10 seconds"
 
@@ -25,6 +32,8 @@ export const keptFigures = Layer.effectDiscard(
     const lost = shownOn(gauge(streamLost), (stream) => ({ stream }))
     const behind = shownOn(gauge(copiesBehind), (stream) => ({ stream }))
 
+    const waitingSince = gauge(settlementWaitingSince)
+
     const look = Effect.gen(function* () {
       const endpoints = [...(yield* knownEndpoints).values()]
       const names = new Map(endpoints.map(({ id, name }) => [id, name]))
@@ -32,6 +41,8 @@ export const keptFigures = Layer.effectDiscard(
       rejected(byLastToken(yield* countBySubject("REJECTED", subjects.rejectedAll), decodeToken))
       unusable(new Map(endpoints.flatMap(({ name, faults }) => (faults.length === 0 ? [] : [[name, 1]]))))
       const seen = yield* streams
+      const oldest = seen.find(({ name }) => name === "SETTLEMENTS")?.state?.firstAt
+      waitingSince.set({}, oldest == null ? 0 : Date.parse(oldest) / 1_000)
       lost(new Map(seen.flatMap(({ name, state, trouble }) => (state !== null && trouble !== null ? [[name, 1]] : []))))
       behind(
         new Map(

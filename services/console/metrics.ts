@@ -27,4 +27,17 @@ export const copiesBehind = defineGauge({
   labels: ["stream"]
 })
 
-export const keptMetrics = [abandonedDeliveries, rejectedMessages, endpointUnusable, streamLost, copiesBehind]
+export const settlementWaitingSince = defineGauge({
+  name: "payment_settlement_waiting_since_seconds",
+  help: "When the oldest payment that is not settled yet came into SETTLEMENTS, in epoch seconds; 0 without any.",
+  labels: []
+})
+
+export const keptMetrics = [
+  settlementWaitingSince,
+  abandonedDeliveries,
+  rejectedMessages,
+  endpointUnusable,
+  streamLost,
+  copiesBehind
+]

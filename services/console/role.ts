@@ -22,7 +22,7 @@ import { Configuration } from "#configuration"
 import { EndpointStates, WebhookEndpoints } from "#webhooks"
 import { ClaimReader } from "#payments"
 import { AuditLog, auditRoutes } from "./AuditLog.ts"
-import { consoleChecks } from "./checks.ts"
+import { consoleChecks, topologyCheck } from "./checks.ts"
 import { ConditionWatch } from "./ConditionWatch.ts"
 import { FleetHistory } from "./FleetHistory.ts"
 import { FleetWatch } from "./FleetWatch.ts"
@@ -126,7 +126,7 @@ const parts = Layer.mergeAll(
   auth.pipe(Layer.provideMerge(Layer.mergeAll(Tokens.layer, TokenUses.layer, PageAccess.layer, ProxyPerson.layer)))
 )
 
-const beside = Layer.mergeAll(address, consoleChecks, keptFigures)
+const beside = Layer.mergeAll(address, consoleChecks, topologyCheck, keptFigures)
 
 /** The role with its listener exposed. Needs the bus and the runtime. */
 export const consoleWith = beside.pipe(Layer.provideMerge(listener), Layer.provide(parts))

@@ -10,8 +10,8 @@ import { Networks, type SettlingNetwork } from "./networks.ts"
 /** Minutes of a busy shop: by then the account should have been filled. */
 const leftMin = 100
 const leftShownMax = 10_000
-// Nodes may be paid by the question. Balances fall slowly, and one that was too low is asked for more often.
-const pauseMs = 60_000
+// Nodes may be paid by the question. Balances fall slowly; the price of a transaction can rise within a block.
+const pauseMs = 20_000
 
 export const feeChecks = Layer.effectDiscard(
   Effect.gen(function* () {

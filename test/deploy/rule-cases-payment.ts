@@ -39,17 +39,10 @@ export const paymentCases: ReadonlyArray<RuleCase> = [
   ),
   ruleCase(
     "PaymentSettlementsSlow",
-    "50m",
-    {
-      ...rising('payment_settlement_seconds_bucket{network="n",le="60"}', 50),
-      ...rising('payment_settlement_seconds_bucket{network="n",le="300"}', 100),
-      ...rising('payment_settlement_seconds_bucket{network="n",le="+Inf"}', 100)
-    },
-    { network: "n" },
-    {
-      ...rising('payment_settlement_seconds_bucket{network="n",le="60"}', 100),
-      ...rising('payment_settlement_seconds_bucket{network="n",le="+Inf"}', 100)
-    }
+    "40m",
+    { payment_settlement_waiting_since_seconds: "60x60" },
+    {},
+    { payment_settlement_waiting_since_seconds: "0x60" }
   ),
   ruleCase(
     "PaymentSettlerWithoutKey",

@@ -16,7 +16,7 @@ export const shownValues: Readonly<Record<string, string>> = {
   PaymentChannelsUnwatched: "29m 59s",
   PaymentFacilitatorUnconfirmed: "5",
   PaymentNewcomersRefused: "1",
-  PaymentSettlementsSlow: "4m 55s",
+  PaymentSettlementsSlow: "39m 0s",
   PaymentSettlementsUncollected: "1",
   PipelineCommandsFailing: "5%",
   PipelineCommandsSlow: "985ms",

@@ -73,6 +73,16 @@ export const applyTopology = Effect.fn("applyTopology")(function* (topology: Top
   if (differences.length > 0) return yield* new TopologyMismatch({ differences })
 })
 
+/** What the streams of a running broker do not match, one readable line each; more room than declared is no fault. */
+export const streamDifferences = Effect.fn("streamDifferences")(function* (topology: Topology, replicas: number) {
+  const found = yield* Effect.forEach(
+    configsOf(topology, replicas),
+    (config) => Effect.map(currentConfig(config.name), (current) => differencesOf(config, current, servesToo)),
+    { concurrency: requestsAtOnce }
+  )
+  return found.flat()
+})
+
 /** A new broker: every declared stream is missing. */
 const hasNoStreams = Effect.gen(function* () {
   const { streams } = yield* (yield* Nats).use("count the streams", ({ manager }) => manager.getAccountInfo())
@@ -197,6 +207,9 @@ export const streamConfig = (stream: StreamDeclaration, replicas: number): Wante
   num_replicas: replicas,
   max_age: stream.ageMsMax === null ? 0 : nanos(stream.ageMsMax),
   max_bytes: stream.bytesMax ?? -1,
+  // Named, so that a limit that somebody sets by hand is a difference.
+  max_msgs: -1,
+  max_msgs_per_subject: -1,
   max_msg_size: stream.messageBytesMax ?? -1,
   allow_direct: stream.features.includes("direct reads"),
   allow_atomic: stream.features.includes("atomic batches"),

@@ -73,8 +73,8 @@ export const fleetConditions: ConditionGroup = {
     {
       name: "StarlingTopologyDiffers",
       severity: "warning",
-      title: "{role} in {pod} waits for streams that differ from their declaration: {value}.",
-      hurts: "This process serves nothing. Replicas of the previous release keep serving.",
+      title: "{role} in {pod} finds streams that differ from their declaration: {value}.",
+      hurts: "A role that starts waits for them. Writes to a stream with other limits can be refused or lost.",
       seen: {
         kind: "level",
         of: "each",
@@ -87,10 +87,10 @@ export const fleetConditions: ConditionGroup = {
       commands: ["./starling topology", "kubectl apply -k deploy/k8s/nats"],
       runbook: {
         means:
-          "A role waits at startup for streams that are missing or differ from their declaration, or for a newer nats-server. Pods of the previous release keep serving.",
+          "A role waits at startup for streams that are missing or differ from their declaration, or for a newer nats-server; pods of the previous release keep serving. If the role is the console, somebody changed a stream of the running fleet.",
         lookAt:
           "`./starling doctor`: each stream that differs. `./starling topology`: the declaration. `/readyz` or the log of the pod: each stream with its actual and its declared configuration. The state of NACK's objects.",
-        act: "`kubectl apply -k deploy/k8s/nats` of the release that is being rolled out; the pod continues by itself. A difference that cannot be changed in place needs a new stream: see Backup and restore."
+        act: "`kubectl apply -k deploy/k8s/nats` of the release that is being rolled out; the pod continues by itself. `./starling up` declares its streams again when it starts. A difference that cannot be changed in place needs a new stream: see Backup and restore."
       }
     },
     {

@@ -121,10 +121,15 @@ export const paymentConditions: ConditionGroup = {
     {
       name: "PaymentSettlementsSlow",
       severity: "warning",
-      title: "Settling on {network} takes {value:duration} (p99).",
-      hurts: "Payments on {network} may expire before they are collected.",
-      seen: { kind: "p99", histogram: "payment_settlement_seconds", by: ["network"], within: "15m", above: 60 },
-      after: "15m",
+      title: "The oldest payment to be settled has waited for {value:duration}.",
+      hurts: "What was sold for it may never be collected: payments expire.",
+      seen: {
+        kind: "age",
+        series: { metric: "payment_settlement_waiting_since_seconds" },
+        by: [],
+        above: 90
+      },
+      after: "5m",
       causedBy: [
         "StarlingBusDisconnected",
         "StarlingStreamsUnusable",

@@ -27,7 +27,11 @@ const shownOver = (broker: Broker) => {
     return stream === "ABANDONED" ? broker.abandoned : broker.rejected
   })
   const all = Effect.sync(() =>
-    broker.streams.map(({ name, trouble, replicasBehind }) => ({ name, trouble, state: { replicasBehind } }))
+    broker.streams.map(({ name, trouble, replicasBehind }) => ({
+      name,
+      trouble,
+      state: { replicasBehind, firstAt: "2026-01-01T00:00:00Z" }
+    }))
   )
   const endpoints = [
     { id: endpointIdOf("shop"), name: "shop", faults: [] },
@@ -51,7 +55,7 @@ const figures = Effect.gen(function* () {
   const { text } = yield* Metrics
   return (yield* text)
     .split("\n")
-    .filter((line) => /^(?:webhook_|bus_)/u.test(line))
+    .filter((line) => /^(?:webhook_|bus_|payment_)/u.test(line))
     .map((line) => line.replace(/role="[^"]*",?/u, ""))
     .toSorted()
 })
@@ -63,7 +67,7 @@ describe("what lies in the broker", () => {
       abandoned: { [`abandoned.${endpointIdOf("shop")}`]: 3 },
       rejected: { "rejected.events": 2 },
       streams: [
-        { name: "LOG", trouble: null, replicasBehind: [] },
+        { name: "SETTLEMENTS", trouble: null, replicasBehind: [] },
         { name: "AUDIT", trouble: "lost", replicasBehind: ["n2", "n3"] }
       ]
     }
@@ -72,6 +76,7 @@ describe("what lies in the broker", () => {
         'bus_rejected_messages{origin="events"} 2',
         'bus_stream_copies_behind{stream="AUDIT"} 2',
         'bus_stream_lost{stream="AUDIT"} 1',
+        "payment_settlement_waiting_since_seconds{} 1767225600",
         'webhook_abandoned_deliveries{endpoint="shop"} 3',
         'webhook_endpoint_unusable{endpoint="old"} 1'
       ]
@@ -82,7 +87,10 @@ describe("what lies in the broker", () => {
       assert.deepStrictEqual(yield* figures, all)
 
       Object.assign(broker, { isAway: false, rejected: {}, streams: [] })
-      assert.deepStrictEqual(yield* figures, ['webhook_endpoint_unusable{endpoint="old"} 1'])
+      assert.deepStrictEqual(yield* figures, [
+        "payment_settlement_waiting_since_seconds{} 0",
+        'webhook_endpoint_unusable{endpoint="old"} 1'
+      ])
     }).pipe(Effect.provide(shownOver(broker)))
   })
 

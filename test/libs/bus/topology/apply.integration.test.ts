@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { applyTopology, configsOf, Nats, reservedBytes, topology, type Topology } from "#bus"
+import { applyTopology, configsOf, Nats, reservedBytes, streamDifferences, topology, type Topology } from "#bus"
 import { Metrics } from "#runtime"
 import { withBus } from "../../../../dev/fixtures/bus.ts"
 import { startNatsServer } from "../../../../dev/fixtures/nats-server.ts"
@@ -46,6 +46,23 @@ describe("the topology", () => {
         const { message } = yield* Effect.flip(applyTopology(changed(wanted), verify))
 
         for (const key of ["subjects", "max_bytes", "max_age"]) assert.include(message, `stream WORK: ${key} is`)
+      })
+    )
+  )
+
+  it.live("shows what somebody changes of a running broker, and room beyond the declared as no difference", () =>
+    withBus(() =>
+      Effect.gen(function* () {
+        const declared = changed({ bytesMax: 1_000_000 })
+        yield* applyTopology(declared, create)
+        assert.deepStrictEqual(yield* streamDifferences(declared, 1), [])
+        const change = (limits: { readonly max_msgs?: number; readonly max_bytes?: number }) =>
+          Effect.flatMap(Nats, (nats) => nats.use("change", ({ manager }) => manager.streams.update("WORK", limits)))
+
+        yield* change({ max_bytes: 2_000_000 })
+        assert.deepStrictEqual(yield* streamDifferences(declared, 1), [])
+        yield* change({ max_msgs: 2 })
+        assert.deepStrictEqual(yield* streamDifferences(declared, 1), ["stream WORK: max_msgs is 2, declared -1"])
       })
     )
   )
