@@ -324,6 +324,7 @@ export const fleetConditions: ConditionGroup = {
         "SpeechStreamsFailing",
         "SpeechSequencersBusy",
         "SpeechRefusals",
+        "SpeechEncodersFailing",
         "SpeechEngineThreadsDying"
       ],
       commands: ["./starling doctor"],

@@ -141,9 +141,13 @@ const riseIn = ({ series, less, by, within, above }: Of<"rise">, window: Window)
     .filter(({ value }) => value > limit)
 }
 
+// Of fewer, the slowest in half a minute is one that had bad luck.
+const p99CountMin = 5
+
 const p99In = ({ histogram, by, above }: Of<"p99">, window: Window) => {
   const buckets = grouped(rising(window, { metric: `${histogram}_bucket` }), [...by, "le"], ({ rise }) => rise)
   return grouped(buckets, by, ({ labels, values }) => [boundOf(labels["le"]), sum(values)] as const)
+    .filter(({ values }) => Math.max(...values.map(([, count]) => count)) >= p99CountMin)
     .map(({ labels, values }) => ({ labels, value: quantileOf(values, 0.99) }))
     .filter(({ value }) => value > above)
 }

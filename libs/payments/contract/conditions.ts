@@ -135,6 +135,7 @@ export const paymentConditions: ConditionGroup = {
         "StarlingStreamsUnusable",
         "PaymentChainUnreachable",
         "PaymentSettlerWithoutKey",
+        "PaymentFeesLow",
         "PaymentSignerFailing"
       ],
       commands: ["./starling claims list --state SETTLING", "./starling books list"],

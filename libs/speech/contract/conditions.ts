@@ -85,7 +85,15 @@ export const speechConditions: ConditionGroup = {
       hurts: "Listeners wait for the first sound.",
       seen: { kind: "p99", histogram: "speech_first_byte_seconds", by: [], within: "5m", above: 0.5 },
       after: "10m",
-      causedBy: ["StarlingBusDisconnected", "StarlingStreamsUnusable", "StarlingEventLoopLate", "SpeechRefusals"],
+      causedBy: [
+        "StarlingBusDisconnected",
+        "StarlingStreamsUnusable",
+        "StarlingEventLoopLate",
+        "StarlingPodDown",
+        "SpeechRefusals",
+        "SpeechSilent",
+        "SpeechEncodersFailing"
+      ],
       commands: ["./starling top"],
       runbook: {
         means: "The first sound comes late.",
