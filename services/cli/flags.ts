@@ -68,9 +68,9 @@ export const decimal = (
 
 export const orUndefined = <A>(flag: Flag.Flag<A>) => flag.pipe(Flag.optional, Flag.map(Option.getOrUndefined))
 
-export const json = toggle("json", "for programs: JSON instead of lines for people")
+export const json = toggle("json", "print JSON, for programs")
 
-export const nats = text("nats", "URL", "the broker; else NATS_URL or BUS_URL, else the fleet of this home")
+export const nats = text("nats", "URL", "the broker's address (NATS_URL or BUS_URL, else this home's fleet)")
 
 export const word = (name: string, description: string) =>
   Argument.String(name).pipe(Argument.withDescription(description))
@@ -108,10 +108,12 @@ export const words = (name: string, description: string) => Argument.variadic(wo
 export const url = text(
   "url",
   "URL",
-  "the console, with STARLING_TOKEN; else STARLING_CONSOLE, or that of the fleet of this home"
+  "the console's address, with a token in STARLING_TOKEN (STARLING_CONSOLE, else this home's fleet)"
 )
-export const limit = wholeNumber("limit", { min: 1, max: 200, description: "how many (50)" }).pipe(Flag.withDefault(50))
-export const cursor = text("cursor", "CURSOR", "continue from there: the last line of a list shows the value")
+export const limit = wholeNumber("limit", { min: 1, max: 200, description: "at most this many (50)" }).pipe(
+  Flag.withDefault(50)
+)
+export const cursor = text("cursor", "CURSOR", "continue a list: its last line shows the value")
 /** What every list takes. */
 export const ofList = { limit, cursor, json }
 
@@ -129,15 +131,15 @@ export const time = (name: string, description: string) =>
 
 const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/u
 
-export const since = time("since", "those since then, such as 2026-11-20T12:00:00Z")
-export const until = time("until", "those until then")
+export const since = time("since", "from this time on, such as 2026-11-20T12:00:00Z")
+export const until = time("until", "up to this time")
 export const reason = Flag.String("reason").pipe(
   Flag.withMetavar("TEXT"),
-  Flag.withDescription("why, for the log of acts"),
+  Flag.withDescription("why, for the audit log"),
   Flag.withDefault("by an operator")
 )
-export const dryRun = toggle("dry-run", "only say how many it would be")
-export const resendKey = text("key", "KEY", "run again with this key, as after a lost answer, it sends nothing more")
+export const dryRun = toggle("dry-run", "only count them")
+export const resendKey = text("key", "KEY", "a key of your own: repeated with it, the command sends nothing twice")
 export const number = word("number", "its number in the list")
 
 /** Runs the body with the environment of this process, and with readable logs beside the output. */

@@ -6,7 +6,7 @@ import { Command } from "effect/cli"
 
 const operators = {
   find: {
-    line: "find what is kept under an id of any kind",
+    line: "look up an id of any kind: event, delivery, payer, transaction, ...",
     load: async () => (await import("./operate/find.ts")).find
   },
   trigger: {
@@ -14,27 +14,27 @@ const operators = {
     load: async () => (await import("./operate/events.ts")).trigger
   },
   events: {
-    line: "list and show published events and examples",
+    line: "list and show published events, and print examples",
     load: async () => (await import("./operate/events.ts")).events
   },
   endpoints: {
-    line: "list, make, change, test, pause and remove webhook endpoints",
+    line: "list, add, edit, test, pause and remove webhook endpoints",
     load: async () => (await import("./operate/endpoints.ts")).endpoints
   },
   deliveries: {
-    line: "list, show and redeliver deliveries",
+    line: "list, show and resend deliveries",
     load: async () => (await import("./operate/deliveries.ts")).deliveries
   },
   abandoned: {
-    line: "list, redeliver and discard abandoned deliveries",
+    line: "list, show, resend and discard abandoned deliveries",
     load: async () => (await import("./operate/abandoned.ts")).abandoned
   },
   rejected: {
-    line: "list messages that broke their schema, send them again, discard them",
+    line: "list, show, resend and discard messages that broke their schema",
     load: async () => (await import("./operate/rejected.ts")).rejected
   },
   receipts: {
-    line: "list, show and sum up receipts, refund a payment",
+    line: "list, show and total receipts, and refund payments",
     load: async () => (await import("./operate/receipts.ts")).receipts
   },
   claims: {
@@ -42,15 +42,15 @@ const operators = {
     load: async () => (await import("./operate/claims.ts")).claims
   },
   books: {
-    line: "what the comparison of chain and receipts found, and mending it",
+    line: "list and resolve differences between chain and receipts",
     load: async () => (await import("./operate/books.ts")).books
   },
   speech: {
-    line: "current sessions, latencies and voices",
+    line: "show sessions, latencies and voices",
     load: async () => (await import("./operate/speech.ts")).speech
   },
   models: {
-    line: "the models, their prices, and how often they answered",
+    line: "list models, prices and uptime",
     load: async () => (await import("./operate/models.ts")).models
   }
 }

@@ -310,7 +310,7 @@ describe("./starling up", () => {
     )
     assert.include(
       (await command(configured, "abandoned", "resend", "--endpoint", "dead")).out,
-      "1 deliveries are on their way again"
+      "1 delivery on the way again"
     )
     await until(() =>
       metric(fleet, 'webhook_deliveries_total{role="webhook-dispatcher",endpoint="dead",outcome="abandoned"} 2')

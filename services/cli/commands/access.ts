@@ -7,29 +7,23 @@ const loadTokens = () => import("../tokens.ts")
 
 const tokenFamily = Command.make("token").pipe(
   Command.withSharedFlags({ json, nats }),
-  Command.withShortDescription("make, list and revoke bearer tokens"),
-  Command.withDescription(
-    "Bearer tokens of our own APIs. A token is printed once, as the only output, when it is created."
-  )
+  Command.withShortDescription("create, list and revoke API tokens"),
+  Command.withDescription("Bearer tokens for the fleet's own APIs.")
 )
 
 const make = Command.make(
   "make",
   {
-    label: text("label", "TEXT", "what you call it, to know it again in the list"),
+    label: text("label", "TEXT", "a name that you will recognize in the list"),
     expires: Flag.String("expires").pipe(
       Flag.withMetavar("TIME"),
-      Flag.withDescription("when it ends: 12h, 30d, 26w, or never (90d)"),
+      Flag.withDescription("when it expires: 12h, 30d, 26w, or never (90d)"),
       // A forgotten token expires by itself; a user in need of one makes another in time.
       Flag.withDefault("90d")
     ),
-    role: choice("role", ["viewer", "member", "admin", "owner"], "its role; else the least that the scopes need"),
-    scope: texts(
-      "scope",
-      "SCOPE",
-      "what it may do, again for each; else all that its role may, or a service account to read"
-    ),
-    workspace: text("workspace", "NAME", "whose it is; else the fleet's own workspace, Fleet.Workspace"),
+    role: choice("role", ["viewer", "member", "admin", "owner"], "its role (the least that its scopes need)"),
+    scope: texts("scope", "SCOPE", "what it may do, repeatable (all that its role may; a service account may read)"),
+    workspace: text("workspace", "NAME", "the workspace that it belongs to (Fleet.Workspace)"),
     kind: Flag.Literals("kind", ["member", "service"]).pipe(
       Flag.withDescription("member: role and scopes must both allow a call; service: only scopes decide"),
       Flag.withDefault("member")
@@ -60,12 +54,12 @@ const tokenList = Command.make("list", { limit, cursor }, (given) =>
 
 const revoke = Command.make(
   "revoke",
-  { id: word("id", "of the list; or the key of a record that cannot be read, which is removed"), reason },
+  { id: word("id", "its id in the list, or the key of an unreadable record, which is removed"), reason },
   (given) =>
     Effect.flatMap(tokenFamily, (shared) =>
       running(loadTokens, ({ revokeToken }) => revokeToken({ ...given, ...shared }))
     )
-).pipe(Command.withDescription("Ends a token; it is refused everywhere within five seconds."))
+).pipe(Command.withDescription("Revokes a token. It is refused everywhere within five seconds."))
 
 export const token = tokenFamily.pipe(Command.withSubcommands([make, tokenList, revoke]))
 
@@ -74,9 +68,9 @@ const loadConsents = () => import("../consents.ts")
 const consentsFamily = Command.make("consents", ofList).pipe(
   Command.withSharedFlags({ workspace: text("workspace", "NAME", "only those of this workspace"), nats }),
   Command.withHandler((given) => running(loadConsents, ({ listConsents }) => listConsents(given))),
-  Command.withShortDescription("who agreed to have a voice cloned"),
+  Command.withShortDescription("list who consented to voice cloning, and save recordings"),
   Command.withDescription(
-    "Who agreed to have a voice cloned, and how strong the proof is. Consents of deleted voices are kept and listed too. Without a command, the list."
+    "Who consented to have a voice cloned, and how strong the proof is. Consents of deleted voices are kept and listed too. Without a command, the list."
   )
 )
 

@@ -11,7 +11,7 @@ const launched = (name: string) => () =>
   Effect.fail(Object.assign(new Error(`${name} is run by the launcher: ./starling ${name}`), { exitCode: 2 }))
 
 export const check = Command.make("check", {}, launched("check")).pipe(
-  Command.withShortDescription("types, lint, format, regular expressions and unit tests"),
+  Command.withShortDescription("run types, lint, format and unit tests"),
   Command.withDescription(
     "Types, lint, format, the time that regular expressions take, and unit tests, side by side: what every change passes."
   )
@@ -43,7 +43,7 @@ export const mutants = Command.make(
   },
   launched("mutants")
 ).pipe(
-  Command.withShortDescription("find what the tests would not notice"),
+  Command.withShortDescription("find changes that no test notices"),
   Command.withDescription(
     "Makes small changes to the code, one at a time and only in memory, runs the tests that import it, and prints each change that no test notices."
   ),

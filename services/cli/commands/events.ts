@@ -17,10 +17,10 @@ import {
 } from "../flags.ts"
 
 const flags = {
-  file: file("file", "what to send, as a JSON object in a file, or - for standard input"),
+  file: file("file", "a file with the JSON object to send, or - for standard input"),
   example: toggle("example", "send the catalogue's example; with --file, its fields lie over the example's"),
-  count: wholeNumber("count", { min: 1, max: 1_000_000, description: "how often (1)" }).pipe(Flag.withDefault(1)),
-  unchecked: toggle("unchecked", "send it although it is not good"),
+  count: wholeNumber("count", { min: 1, max: 1_000_000, description: "how many times (1)" }).pipe(Flag.withDefault(1)),
+  unchecked: toggle("unchecked", "send it although it is invalid"),
   nats
 }
 
@@ -70,11 +70,9 @@ export const tail = Command.make(
   "tail",
   {
     patterns: eventPatterns("pattern", "names of events, such as work_item.merged or queue.*; without one, all"),
-    attempts: toggle("attempts", "show what was sent and answered, instead of events"),
-    last: wholeNumber("last", { min: 1, max: 10_000, description: "show the last N there are, and end" }).pipe(
-      orUndefined
-    ),
-    follow: toggle("follow", "with --last: continue from there").pipe(Flag.withAlias("f")),
+    attempts: toggle("attempts", "delivery attempts and their answers, instead of events"),
+    last: wholeNumber("last", { min: 1, max: 10_000, description: "print the last N and exit" }).pipe(orUndefined),
+    follow: toggle("follow", "with --last: then keep following").pipe(Flag.withAlias("f")),
     json,
     nats
   },
@@ -84,12 +82,12 @@ export const tail = Command.make(
       ({ tail }) => tail(given)
     )
 ).pipe(
-  Command.withShortDescription("watch events, or what was sent and answered"),
+  Command.withShortDescription("follow events, or delivery attempts"),
   Command.withDescription(
-    "Shows events as they are published, or with --attempts what was sent and answered, until it is stopped."
+    "Prints events as they are published, or with --attempts each delivery attempt and its answer, until stopped."
   ),
   Command.withExamples([
-    { command: "starling tail 'work_item.*'", description: "all that happens to work items" },
+    { command: "starling tail 'work_item.*'", description: "everything that happens to work items" },
     { command: "starling tail --attempts --last 100", description: "recent answers of receivers" }
   ])
 )
@@ -101,8 +99,11 @@ export const listen = Command.make(
       Flag.withMetavar("URL"),
       Flag.withDescription("your own port, such as http://localhost:3000/hooks")
     ),
-    filter: texts("filter", "PATTERN", "events by name or pattern, again for more; else all but progress"),
-    secret: file("secret", "the secret to sign with, in a file or - for standard input; else one is made and printed"),
+    filter: texts("filter", "PATTERN", "an event, by name or pattern, repeatable (all but progress events)"),
+    secret: file(
+      "secret",
+      "a file with the secret to sign with, or - for standard input (one is generated and printed)"
+    ),
     atOnce: wholeNumber("at-once", { min: 1, max: 64, description: "how many forwards may run at once (16)" }).pipe(
       Flag.withDefault(16)
     ),
@@ -116,7 +117,7 @@ export const listen = Command.make(
       ({ listen }) => listen(given)
     )
 ).pipe(
-  Command.withShortDescription("bring events to a port of this machine while it runs"),
+  Command.withShortDescription("forward events to a local port while it runs"),
   Command.withDescription(
     "Posts events to your own port as they are published, signed as a webhook is with the secret that it prints first. Those about one thing come in order. An event is posted once: a failure is printed, not repeated. It makes no endpoint, so nothing is left when it ends."
   ),

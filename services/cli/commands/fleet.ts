@@ -6,7 +6,7 @@ import { becoming, json, running, texts, toggle, url } from "../flags.ts"
 
 export const up = Command.make(
   "up",
-  { readyJson: toggle("ready-json", "print where everything is as one line of JSON on standard output, once it runs") },
+  { readyJson: toggle("ready-json", "once it is up, print every address as one line of JSON") },
   (given) =>
     becoming(
       () => import("#fleet/up"),
@@ -54,7 +54,7 @@ export const role = Command.make(
       Argument.withDescription("which roles"),
       Argument.variadic({ min: 1 })
     ),
-    readyJson: toggle("ready-json", "print where it shows itself as one line of JSON on standard output, once it runs")
+    readyJson: toggle("ready-json", "once it is up, print its addresses as one line of JSON")
   },
   (given) =>
     becoming(
@@ -62,7 +62,7 @@ export const role = Command.make(
       ({ role }) => role(given)
     )
 ).pipe(
-  Command.withShortDescription("run roles in this process, on a broker elsewhere"),
+  Command.withShortDescription("run roles in this process, with a broker elsewhere"),
   Command.withDescription(
     "Runs the named roles in this process, on a broker that runs elsewhere. What a container runs."
   ),
@@ -79,14 +79,14 @@ const seconds = (given: string) => {
 export const top = Command.make(
   "top",
   {
-    urls: texts("url", "URL", "where a process shows its metrics, again for each; else the fleet of this home"),
+    urls: texts("url", "URL", "the metrics address of a process, repeatable (this home's fleet)"),
     intervalSeconds: Flag.String("interval").pipe(
       Flag.withMetavar("SECONDS"),
-      Flag.withDescription("how often (1)"),
+      Flag.withDescription("between two frames (1)"),
       Flag.withDefault("1"),
       Flag.filterMap(seconds, () => `seconds, from 0.1 to ${secondsMax}`)
     ),
-    once: toggle("once", "print one frame, and end"),
+    once: toggle("once", "print one frame and exit"),
     json
   },
   (given) =>
@@ -95,9 +95,9 @@ export const top = Command.make(
       ({ top }) => top(given)
     )
 ).pipe(
-  Command.withShortDescription("watch the fleet: roles, backlogs, breakers, latencies"),
+  Command.withShortDescription("watch conditions, roles, backlogs, breakers and latencies"),
   Command.withDescription(
-    "The fleet as it is now, again each second: roles, backlogs, breakers, streams, payments, latencies. q leaves. Where standard output is no terminal, one frame."
+    "The fleet as it is now, updated every second: conditions, roles, backlogs, breakers, payments, latencies. q quits. Prints a single frame where standard output is not a terminal."
   ),
   Command.withExamples([
     { command: "starling top" },
@@ -112,7 +112,7 @@ export const consolePage = Command.make("console", { open: toggle("open", "open 
     ({ openPage }) => openPage(given)
   )
 ).pipe(
-  Command.withShortDescription("the address of the console's page, signed in"),
+  Command.withShortDescription("print an address that signs a browser in to the console"),
   Command.withDescription(
     "Prints the address of the console's page, with a code that signs one browser in within ten minutes, with the rights of your token."
   ),

@@ -27,8 +27,8 @@ const streams = Command.make(
       max: deliveryLanesMax,
       description: "over how many streams deliveries are spread, as WebhookDelivery.Lanes (1)"
     }).pipe(Flag.withDefault(1)),
-    keep: toggle("keep", "stay, and make again what goes: a broker that is killed forgets what it had in memory"),
-    acceptLosses: toggle("accept-losses", "the doctor speaks no more of streams that were lost and made again")
+    keep: toggle("keep", "keep running, and recreate what disappears: a killed broker loses what it had in memory"),
+    acceptLosses: toggle("accept-losses", "stop reporting streams that were lost and recreated")
   },
   (given) => running(loadBroker, ({ makeStreams }) => makeStreams(given))
 ).pipe(Command.withDescription("Makes the streams, buckets and stores, once the server answers."))
@@ -55,8 +55,8 @@ const beforeRollback = Command.make(
 )
 
 export const broker = Command.make("broker").pipe(
-  Command.withShortDescription("make a broker of one machine ready that up does not start"),
-  Command.withDescription("Makes a broker of one machine ready that up does not start."),
+  Command.withShortDescription("prepare a broker that up does not start"),
+  Command.withDescription("Prepares a broker on one machine that up does not start."),
   Command.withSubcommands([users, streams, beforeRollback])
 )
 
@@ -84,8 +84,8 @@ const restore = Command.make("restore", copied, (given) =>
 )
 
 export const backup = Command.make("backup").pipe(
-  Command.withShortDescription("copy what the broker keeps, and make it again"),
-  Command.withDescription("What the broker keeps, into files and back."),
+  Command.withShortDescription("save and restore what the broker stores"),
+  Command.withDescription("Saves what the broker stores into files, and restores it."),
   Command.withExamples([
     { command: "starling backup save /backup/2026-01-31" },
     { command: "starling backup restore /backup/2026-01-31" }
@@ -99,11 +99,11 @@ export const doctor = Command.make(
     kubernetes: toggle("kubernetes", "check a cluster through kubectl and its KUBECONFIG"),
     overlay: Flag.Directory("overlay").pipe(
       Flag.withMetavar("FOLDER"),
-      Flag.withDescription("what is to be applied; else deploy/k8s/overlays/prod"),
+      Flag.withDescription("the overlay to be applied (deploy/k8s/overlays/prod)"),
       orUndefined
     ),
-    context: text("context", "NAME", "which cluster of the kubeconfig"),
-    metrics: texts("metrics", "URL", "where a process of a fleet elsewhere shows its readiness, again for each"),
+    context: text("context", "NAME", "the cluster, by its context in the kubeconfig"),
+    metrics: texts("metrics", "URL", "the metrics address of a process of a fleet elsewhere, repeatable"),
     json,
     url
   },
@@ -113,9 +113,9 @@ export const doctor = Command.make(
       ({ doctor }) => doctor(given)
     )
 ).pipe(
-  Command.withShortDescription("what is wrong with the fleet, and what mends it"),
+  Command.withShortDescription("report what is wrong, and how to fix it"),
   Command.withDescription(
-    "Checks the fleet of this home, or the one at --url: its processes, endpoints, abandoned deliveries, rejected messages, streams and payment books. Each finding has its reason, the commands that fix it, and its runbook. With --kubernetes it reads a cluster, changes nothing, and says what it lacks for an overlay: versions, namespace, controllers, secrets, certificates, brokers, volumes, capacity, ways out. Each finding has its reason and the command that mends it. Ends with 0 when nothing is wrong or missing, with 1 when something is."
+    "Reports what is wrong with this home's fleet, or the one at --url: each condition with what it hurts, since when, the commands that fix it, and its runbook. With --kubernetes it checks a cluster before an overlay is applied: versions, namespace, controllers, secrets, certificates, brokers, volumes, capacity, egress. Changes nothing. Ends with 1 when something is wrong or missing."
   ),
   Command.withExamples([
     { command: "starling doctor" },
@@ -137,11 +137,11 @@ export const phases = [
 export const runner = Command.make(
   "runner",
   {
-    agent: texts("agent", "KIND", "an agent kind to take work for, again for more of them (coder)"),
+    agent: texts("agent", "KIND", "an agent kind to take work for, repeatable (coder)"),
     instance: text("instance", "ID", "which instance of it"),
     model: text("model", "NAME", "the model that is run"),
     phase: Flag.Literals("phase", phases).pipe(
-      Flag.withDescription("take only this phase, again for more of them; else all"),
+      Flag.withDescription("take only this phase, repeatable (all)"),
       Flag.atLeast(0)
     ),
     atOnce: wholeNumber("at-once", {

@@ -90,7 +90,7 @@ const deleteLexicon = Command.make("delete", { name: lexiconName }, (given) =>
 ).pipe(Command.withDescription("Deletes a lexicon."))
 
 export const lexicons = Command.make("lexicons").pipe(
-  Command.withShortDescription("how words are spoken: list, store, show and delete lexicons"),
+  Command.withShortDescription("list, store, show and delete pronunciations"),
   Command.withDescription("The lexicons of the running fleet's workspace: words, and how they are to be spoken."),
   Command.withSubcommands([listLexicons, storeLexicon, showLexicon, deleteLexicon])
 )
@@ -130,7 +130,7 @@ export const pay = Command.make(
       ({ pay, refund }) => (given.refund ? refund(given) : pay(given))
     )
 ).pipe(
-  Command.withShortDescription("pay for a model call"),
+  Command.withShortDescription("make a paid model call"),
   Command.withDescription(
     "Asks the gateway for its quote, signs it and shows the answer as it comes; the quote, the receipt and what the wallet had before and after go to standard error. Where the gateway offers payment channels, the call is paid by one, with a deposit first where it holds too little, and the answer comes in one piece. A key is read and never shown."
   ),
@@ -175,7 +175,7 @@ export const payer = Command.make(
       ({ payer }) => payer(given)
     )
 ).pipe(
-  Command.withShortDescription("pay for the calls of a program that knows no x402"),
+  Command.withShortDescription("pay for the calls of programs that know no x402"),
   Command.withDescription(
     "A proxy on this machine: each call goes on to the gateway, and where that asks for a payment it is signed within your limits and sent again. Callers need the token that it prints at its start, as Authorization or x-api-key. A line for each call says what it cost. Pays on test networks unless told otherwise. A key is read and never shown."
   ),
@@ -209,7 +209,7 @@ export const agents = Command.make(
       ({ configureAgent }) => configureAgent(given)
     )
 ).pipe(
-  Command.withShortDescription("how Codex, Claude Code or opencode buys here"),
+  Command.withShortDescription("set up Codex, Claude Code or opencode to buy here"),
   Command.withDescription(
     "Prints what tells an agent to call the payer: the lines of its own file, and how it is started. With --write the lines are written into that file, everything else in it is preserved, and a copy of the old file is kept."
   ),

@@ -10,8 +10,10 @@ import { withoutUndefined } from "./client.ts"
 import { flagsOf } from "./endpoint-flags.ts"
 import { consoleCommand, family, operation } from "./operation.ts"
 
+const deliveries = (count: number) => (count === 1 ? "1 delivery" : `${count} deliveries`)
+
 export const resentText = ({ count, dryRun }: { readonly count: number; readonly dryRun: boolean }) =>
-  dryRun ? `${count} deliveries would be sent again` : `${count} deliveries are on their way again`
+  dryRun ? `${deliveries(count)} would be sent again` : `${deliveries(count)} on the way again`
 
 /** Nothing was found: an event name missing from the catalogue is the likely reason. */
 const refuseSlips = Effect.fnUntraced(function* (events: ReadonlyArray<string>) {
@@ -22,11 +24,11 @@ const refuseSlips = Effect.fnUntraced(function* (events: ReadonlyArray<string>) 
 const resend = consoleCommand(
   "resend",
   {
-    about: "Sends them again, as new deliveries that name the old ones.",
+    about: "Sends abandoned deliveries again, as new deliveries that refer to the old ones.",
     flags: {
-      number: optional(word("number", "a single one; without it, a filter selects")),
+      number: optional(word("number", "a single delivery; without it, the filters select")),
       ...flagsOf("resendAllAbandoned"),
-      all: toggle("all", "all there are"),
+      all: toggle("all", "all of them"),
       key: resendKey,
       json
     },
@@ -68,10 +70,10 @@ export const abandoned = family("abandoned", {
         reason: "reason"
       }
     }),
-    operation("show", "getAbandoned", { about: "One of them: why it was abandoned, and its body." }),
+    operation("show", "getAbandoned", { about: "One abandoned delivery: why it was abandoned, and its body." }),
     resend,
     operation("discard", "discardAbandoned", {
-      about: "Takes one off the list for good.",
+      about: "Deletes an abandoned delivery for good.",
       text: ({ sequence }) => `${sequence} is discarded`
     })
   ]

@@ -3,11 +3,11 @@ import { readable } from "./amounts.ts"
 import { family, operation } from "./operation.ts"
 
 export const claims = family("claims", {
-  about: "Payments in use for a call, and how far each is.",
+  about: "Claims: payments in use for a call, and the state of each.",
   examples: ["starling claims list --state SETTLING"],
   commands: [
     operation("list", "listClaims", {
-      about: "Payments in use for a call, the one that has not moved for longest first.",
+      about: "Claims, the one that has not moved for longest first.",
       shown: readable,
       columns: {
         state: "state",
@@ -22,7 +22,7 @@ export const claims = family("claims", {
       whole: ["key"]
     }),
     operation("show", "getClaim", {
-      about: "One claim, with its receipts and what holds of its payer.",
+      about: "One claim, with its receipts and its payer's state.",
       shown: readable
     })
   ]

@@ -24,13 +24,17 @@ const throughLog = <A, E, R>(
     return Effect.andThen(progress, throughLog(ask, part.before))
   })
 
-const near = text("near", "PLACE", "where the list has it; without it the log is searched, newest first")
+const near = text(
+  "near",
+  "PLACE",
+  "the column near of its line in the list; without it the log is searched, newest first"
+)
 
 const show = consoleCommand(
   "show",
   {
     about: "One delivery: each attempt with request and answer, and the body.",
-    flags: { id: word("id", "the delivery, as X-Service-Delivery has it"), near, json }
+    flags: { id: word("id", "the delivery's id, as in X-Service-Delivery"), near, json }
   },
   (client, { id, near, json }) =>
     Effect.flatMap(
@@ -46,7 +50,7 @@ const { places: _places, ...selection } = flagsOf("resendDeliveries")
 const resend = consoleCommand(
   "resend",
   {
-    about: "Sends deliveries again, as new ones that name the old ones.",
+    about: "Sends deliveries again, as new deliveries that refer to the old ones.",
     examples: ["starling deliveries resend --endpoint demo --outcome failed --since 2026-11-20T12:00:00Z --dry-run"],
     flags: {
       id: optional(word("id", "a single delivery; without one, --endpoint and --since select")),
@@ -81,11 +85,11 @@ const resend = consoleCommand(
 )
 
 export const deliveries = family("deliveries", {
-  about: "What was sent to whom, and what was answered.",
+  about: "Deliveries: what was sent to which endpoint, and what it answered.",
   examples: ["starling deliveries list --endpoint demo --outcome failed"],
   commands: [
     operation("list", "listDeliveries", {
-      about: "A line for each attempt, newest first.",
+      about: "Attempts of the last seven days, newest first, a line each.",
       columns: {
         started: "startedAt",
         endpoint: "endpoint",

@@ -49,17 +49,17 @@ export const fieldsOf = (name: EndpointName) => {
   return { params: propertiesOf(endpoint?.params), query: propertiesOf(endpoint?.query), body: propertiesOf(body) }
 }
 
-/** A list's headings in a sentence, each with what the API says of its field. */
+/** A list's columns, a line each, with what the API says of the field. */
 export const columnsText = (name: EndpointName, columns: Readonly<Record<string, string>>): string => {
   const [answer] = endpoints.get(name)?.success ?? []
   const items = propertiesOf(answer)["items"] as { readonly items?: JsonSchema } | undefined
   const { definitions } = answer === undefined ? { definitions: {} } : Schema.toJsonSchemaDocument(answer)
   const { properties = {} } = merged(items?.items ?? {}, definitions) as { readonly properties?: Properties }
-  const explained = Object.entries(columns).map(([title, field]) => {
-    const about = descriptionIn(properties[field] ?? {})
-    return `${title.trim()}${about === undefined ? "" : ` (${sentence(about)})`}`
-  })
-  return `Columns: ${explained.join("; ")}.`
+  const width = Math.max(...Object.keys(columns).map((title) => title.length))
+  const lines = Object.entries(columns).map(([title, field]) =>
+    `    ${title.padEnd(width)}  ${sentence(descriptionIn(properties[field] ?? {}))}`.trimEnd()
+  )
+  return ["  Columns:", ...lines].join("\n")
 }
 
 /** What is said of a field here, and not of its type. */
@@ -149,7 +149,7 @@ export const sentence = (description: unknown) =>
 /** The words of paths, as commands call them. */
 const argumentsByParam: Readonly<Record<string, Argument.Argument<string>>> = {
   sequence: word("number", "its number in the list"),
-  deliveryId: word("id", "the delivery, as X-Service-Delivery has it"),
+  deliveryId: word("id", "the delivery's id, as in X-Service-Delivery"),
   name: endpointName("name", "the endpoint's name"),
   key: word("key", "its key in the list"),
   finding: word("id", "a finding, as the list has it")

@@ -45,10 +45,10 @@ export const stateOf = (view: EndpointView, nowMs: number): string => {
 
 const name = endpointName("name", "the endpoint's name")
 const settings = {
-  event: texts("event", "PATTERN", "events to deliver, by name or pattern, again for more; else all but progress"),
+  event: texts("event", "PATTERN", "an event to deliver, by name or pattern, repeatable (all but progress events)"),
   header: texts("header", "'NAME: VALUE'", "an extra header for the receiver, repeatable"),
-  description: text("description", "TEXT", "for who reads the list"),
-  set: texts("set", "KEY=VALUE", "any other key of docs/webhooks.md, such as Concurrency=4; again for more")
+  description: text("description", "TEXT", "a note for people who read the list"),
+  set: texts("set", "KEY=VALUE", "any other key of docs/webhooks.md, such as Concurrency=4, repeatable")
 }
 
 /** How settings are given: a few by flags of their own, any by `--set`. */
@@ -59,10 +59,10 @@ interface Settings {
   readonly set: ReadonlyArray<string>
 }
 
-const secret = file("secret", "your own secret, in a file or - for standard input; else one is made")
+const secret = file("secret", "a file with your own secret, or - for standard input (one is generated)")
 const signatures = ["both", "service", "standard", "none"] as const
 const sign = (otherwise: string) =>
-  choice("sign", signatures, `with X-Service-Signature, the headers of Standard Webhooks, or both (${otherwise})`)
+  choice("sign", signatures, `the signatures: X-Service-Signature, Standard Webhooks, or both (${otherwise})`)
 
 const add = consoleCommand(
   "add",
@@ -87,7 +87,7 @@ const add = consoleCommand(
       const settings = { ...(yield* settingsOf(order)), Name: name, Url: to }
       const secret = yield* secretOf(order.secret)
       const view = yield* client.createEndpoint({ payload: { reason, settings, ...secret.of(sign) } })
-      yield* note(`${name} is made: it gets every event after ${view.startsAfter}`)
+      yield* note(`${name} is added: it gets every event after ${view.startsAfter}`)
       yield* shownOnce(view, { json, secret: sign === "none" ? undefined : secret.made })
     })
 )
@@ -150,7 +150,7 @@ const overlapSeconds = Flag.String("overlap").pipe(
 const rotate = consoleCommand(
   "rotate",
   {
-    about: "Gives an endpoint a new secret, printed once, as the only output. The old one also signs for a while.",
+    about: "Gives an endpoint a new secret, printed once, as the only output. The old one keeps signing for a while.",
     examples: ["starling endpoints rotate ci --overlap 1h"],
     flags: { name, overlapSeconds, sign: sign("as before"), secret, reason, json }
   },
@@ -226,7 +226,7 @@ const test = consoleCommand(
   "test",
   {
     about:
-      "Sends an example to one endpoint, marked as a test and tried once, and shows the answer. Exits with 1 if it was not accepted.",
+      "Sends an example to one endpoint, once and marked as a test, and shows the answer. Ends with 1 if it was not accepted.",
     flags: {
       name,
       event: eventFlag("event", "a name of the catalogue (work_item.merged)"),
@@ -276,17 +276,17 @@ const attemptOf = Effect.fnUntraced(function* (
 })
 
 export const endpoints = family("endpoints", {
-  about: "The webhook endpoints of the configuration file, and those made at run time.",
+  about: "Webhook endpoints: those of the configuration file, and those created at run time.",
   examples: ['starling endpoints pause demo --reason "its disk is full"'],
   commands: [
     operation("list", "listEndpoints", {
-      about: "Every endpoint by name: its state, and how many deliveries are due.",
+      about: "Endpoints by name, with their state and backlog.",
       shown: (view, nowMs) => ({ ...view, state: stateOf(view, nowMs), to: view.settings?.["Url"] }),
       columns: { endpoint: "name", state: "state", backlog: "backlog", from: "source", url: "to" }
     }),
     operation("show", "getEndpoint", {
       about:
-        "One endpoint: its settings, its state, what is in flight, since when its oldest delivery is due, when it last took one. Never a secret.",
+        "One endpoint: its settings and state, the deliveries in flight, since when the oldest is due, and the last one delivered. Never a secret.",
       shown: (view, nowMs) => ({ state: stateOf(view, nowMs), ...view })
     }),
     add,
@@ -294,23 +294,23 @@ export const endpoints = family("endpoints", {
     rotate,
     test,
     operation("pause", "pauseEndpoint", {
-      about: "Sends nothing more to an endpoint; it keeps its backlog and misses nothing.",
+      about: "Stops sending to an endpoint. Its events wait; none is lost.",
       text: ({ name }) => `${name} is paused`
     }),
     operation("resume", "resumeEndpoint", {
-      about: "Resumes a paused endpoint and closes its breaker.",
+      about: "Resumes a paused endpoint, and closes its circuit breaker.",
       text: ({ name }) => `${name} is resumed`
     }),
     operation("enable", "enableEndpoint", {
-      about: "Enables an endpoint again; it gets what it missed.",
+      about: "Enables an endpoint again. It gets what it missed.",
       text: ({ name }) => `${name} is enabled`
     }),
     operation("disable", "disableEndpoint", {
-      about: "Disables an endpoint that was created at run time: nothing more is sent, its events are kept.",
+      about: "Disables an endpoint that was created at run time. Nothing is sent to it; its events are kept.",
       text: ({ name }) => `${name} is disabled`
     }),
     operation("remove", "removeEndpoint", {
-      about: "Removes an endpoint made at run time. What waits for it goes to the abandoned deliveries.",
+      about: "Removes an endpoint that was created at run time. Its pending deliveries are abandoned.",
       text: ({ name }) => `${name} is removed`
     })
   ]

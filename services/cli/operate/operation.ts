@@ -49,8 +49,8 @@ export const operation = <const Name extends EndpointName>(
 ) => {
   const { params, query, body } = fieldsOf(name)
   const flags: Command.Command.Config = { ...argumentsOf(params), ...flagsOf(name), ...row.flags, json }
-  const about = row.columns === undefined ? row.about : `${row.about} ${columnsText(name, row.columns)}`
-  return consoleCommand(command, { ...row, about, flags }, (client, given) =>
+  const columns = row.columns === undefined ? undefined : columnsText(name, row.columns)
+  return consoleCommand(command, { ...row, columns, flags }, (client, given) =>
     Effect.gen(function* () {
       const path = only(given, params)
       const request = { params: path, query: only(given, query), payload: only(given, body) }
@@ -97,6 +97,8 @@ const numbered = ({ sequence, ...path }: Fields): Fields =>
 
 interface ConsoleCommand<Flags extends Command.Command.Config> {
   readonly about: string
+  /** Only in the command's own help. */
+  readonly columns?: string | undefined
   readonly examples?: ReadonlyArray<string>
   readonly flags: Flags
   /** Why calling the console is pointless; undefined if it is not. */
@@ -111,7 +113,7 @@ type Body<Flags extends Command.Command.Config, E> = (
 /** A command with a body of its own. */
 export const consoleCommand = <const Name extends string, const Flags extends Command.Command.Config, E>(
   name: Name,
-  { about, examples = [], flags, misuse }: ConsoleCommand<Flags>,
+  { about, columns, examples = [], flags, misuse }: ConsoleCommand<Flags>,
   body: Body<Flags, E>
 ) =>
   Command.make(name, { given: flags, url }, ({ given, url }) => {
@@ -121,7 +123,11 @@ export const consoleCommand = <const Name extends string, const Flags extends Co
       onConsole({ url }, (client) => body(client, given)),
       setting
     )
-  }).pipe(Command.withDescription(about), withExamples(examples))
+  }).pipe(
+    Command.withShortDescription(about),
+    Command.withDescription(columns === undefined ? about : `${about}\n\n${columns}`),
+    withExamples(examples)
+  )
 
 const withExamples = (commands: ReadonlyArray<string>) => Command.withExamples(commands.map((command) => ({ command })))
 

@@ -32,7 +32,7 @@ const columns = {
 const list = consoleCommand(
   "list",
   {
-    about: "The ends of payments, newest first.",
+    about: "Receipts, newest first: how each payment ended.",
     examples: ["starling receipts list --csv --since 2026-11-01T00:00:00Z > november.csv"],
     flags: {
       ...flagsOf("listReceipts"),
@@ -60,7 +60,7 @@ const list = consoleCommand(
 const sums = consoleCommand(
   "sums",
   {
-    about: "Sums of the newest 50,000 receipts of a time, each token by itself.",
+    about: "Totals of the newest 50,000 receipts, for each token separately.",
     flags: { ...flagsOf("sumReceipts"), json }
   },
   (client, { json, ...query }) =>
@@ -133,11 +133,11 @@ const refund = consoleCommand(
 )
 
 export const receipts = family("receipts", {
-  about: "The ends of payments: what was collected by which transaction, and what never was.",
+  about: "Receipts: what was collected, by which transaction, and what was not.",
   examples: ["starling receipts sums --by model --since 2026-11-20T00:00:00Z"],
   commands: [
     list,
-    operation("show", "getReceipt", { about: "One receipt, with its claim while that is stored.", shown }),
+    operation("show", "getReceipt", { about: "One receipt, with its claim while that is kept.", shown }),
     sums,
     refund
   ]

@@ -2,7 +2,7 @@
 import { family, operation } from "./operation.ts"
 
 export const rejected = family("rejected", {
-  about: "Messages that broke their schema, of the last seven days.",
+  about: "Messages that broke their schema, kept for seven days.",
   examples: ["starling rejected show 17"],
   commands: [
     operation("list", "listRejected", {
@@ -16,13 +16,13 @@ export const rejected = family("rejected", {
         "first fault": "firstFault"
       }
     }),
-    operation("show", "getRejected", { about: "One of them: every fault, and what came." }),
+    operation("show", "getRejected", { about: "One rejected message: its faults and its content." }),
     operation("resend", "resendRejected", {
-      about: "Publishes an event again, where this release accepts it.",
+      about: "Publishes a rejected event again, if this release accepts it.",
       text: ({ sequence }, sent) => `${sequence} is published again as ${sent.sequence}`
     }),
     operation("discard", "discardRejected", {
-      about: "Takes one off the list for good.",
+      about: "Deletes a rejected message for good.",
       text: ({ sequence }) => `${sequence} is discarded`
     })
   ]

@@ -39,7 +39,7 @@ describe("a wrong command line", () => {
     [["top", "everything"], "top takes nothing more, but was given everything", "./starling top"],
     [["up", "--readyjson"], "Unknown option '--readyjson'; did you mean --ready-json?", "./starling up"],
     [["publish"], "publish needs <event>: its name, such as work_item.merged", "./starling publish"],
-    [["token", "revoke"], "token revoke needs <id>: of the list", "./starling token revoke"],
+    [["token", "revoke"], "token revoke needs <id>: its id in the list", "./starling token revoke"],
     [["consents", "get", "voice"], "consents get needs --out", "./starling consents get"],
     [["role", "swepper"], "name swepper? it is pipeline-api, webhook-dispatcher, sweeper,", "./starling role"]
   ])("%j names the mistake, and where to read on", ([parameters, fault, command]) =>

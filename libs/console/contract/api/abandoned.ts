@@ -5,12 +5,12 @@ import { NameFilter, newestFirstPage, Reason, act, read } from "./parts.ts"
 import { guarded } from "#base/http"
 
 const head = {
-  sequence: Count.pipe(describe("Its place among the abandoned; the id in paths.")),
+  sequence: Count.pipe(describe("Its number, as commands and paths take it.")),
   deliveryId: Uuid.pipe(describe("As the receiver saw it in `X-Service-Delivery`.")),
   endpoint: Schema.String,
   event: Schema.String,
   eventSequence: Count.pipe(describe("The event's place in EVENTS.")),
-  reason: Schema.NullOr(Schema.String).pipe(describe("Why it was given up.")),
+  reason: Schema.NullOr(Schema.String).pipe(describe("Why it was abandoned.")),
   attempts: Schema.NullOr(Count),
   lastStatus: Schema.NullOr(Schema.Int),
   lastError: Schema.NullOr(Schema.String),
@@ -35,11 +35,11 @@ export const AbandonedPage = newestFirstPage("AbandonedPage", AbandonedSummary, 
 export const resendCountMax = 100_000
 
 export const ResendAbandoned = Schema.Struct({
-  reason: Reason.pipe(describe("Why, for the log of acts.")),
+  reason: Reason.pipe(describe("Why, for the audit log.")),
   dryRun: Schema.optionalKey(Schema.Boolean).pipe(describe("Only count what would be sent.")),
-  endpoint: Schema.optionalKey(NameFilter).pipe(describe("Only those to the endpoint of this name.")),
+  endpoint: Schema.optionalKey(NameFilter).pipe(describe("Only those to this endpoint.")),
   events: Schema.optionalKey(Schema.Array(NameFilter).check(Schema.isMaxLength(100))).pipe(
-    describe("Only those of these events; patterns such as `work_item.*` work.")
+    describe("Only these events, by name or pattern, such as `work_item.*`.")
   ),
   since: Schema.optionalKey(Timestamp).pipe(describe("Only those abandoned since then.")),
   until: Schema.optionalKey(Timestamp).pipe(describe("Only those abandoned until then.")),
@@ -62,7 +62,7 @@ export const AbandonedGroup = guarded(
   read("listAbandoned", "/abandoned", {
     query: {
       ...pageQuery,
-      endpoint: Schema.optionalKey(NameFilter).pipe(describe("Only those to the endpoint of this name."))
+      endpoint: Schema.optionalKey(NameFilter).pipe(describe("Only those to this endpoint."))
     },
     success: AbandonedPage,
     summary: "List abandoned deliveries",

@@ -18,18 +18,18 @@ export const AttemptId = Schema.String.check(Schema.isPattern(/^\d{1,15}\.\d{1,3
 })
 
 export const DeliveryLine = Schema.Struct({
-  place: AttemptId.pipe(describe("Its place in the delivery log, for `near`.")),
-  deliveryId: Uuid.pipe(describe("As the receiver saw it in `X-Service-Delivery`.")),
-  endpoint: Schema.String.pipe(describe("To whom.")),
-  event: Schema.String,
+  place: AttemptId.pipe(describe("Its place in the delivery log: `near` finds the delivery there at once.")),
+  deliveryId: Uuid.pipe(describe("The delivery's id, as the receiver sees it in `X-Service-Delivery`.")),
+  endpoint: Schema.String.pipe(describe("The endpoint's name.")),
+  event: Schema.String.pipe(describe("The event's name.")),
   eventSequence: Count.pipe(describe("The event's place in EVENTS.")),
-  attempt: Ordinal.pipe(describe("Which one of the delivery, from 1.")),
-  startedAt: Timestamp.pipe(describe("When the request was sent.")),
-  durationMs: Count.pipe(describe("How long the receiver took, in milliseconds.")),
+  attempt: Ordinal.pipe(describe("The number of the attempt, from 1.")),
+  startedAt: Timestamp.pipe(describe("When the request was sent, in UTC.")),
+  durationMs: Count.pipe(describe("How long the receiver took to answer, in milliseconds.")),
   outcome: Outcome.pipe(
-    describe("`delivered`; `failed`; `refused`: its address may not be called; `gone`: the receiver said 410.")
+    describe("`delivered`, `failed`, `refused` (its address must not be called) or `gone` (it answered 410).")
   ),
-  status: Schema.NullOr(Schema.Int).pipe(describe("The receiver's status; null when there was no answer.")),
+  status: Schema.NullOr(Schema.Int).pipe(describe("The HTTP status of the answer; null when there was none.")),
   error: Schema.NullOr(Schema.String).pipe(describe("Why there was no answer.")),
   nextAttemptAt: Schema.NullOr(Timestamp).pipe(describe("Null when no other follows."))
 }).annotate({ identifier: "DeliveryLine" })
@@ -88,7 +88,7 @@ export const nearQuery = {
 }
 
 export const ResendDelivery = Schema.Struct({
-  reason: Reason.pipe(describe("Why, for the log of acts.")),
+  reason: Reason.pipe(describe("Why, for the audit log.")),
   ...nearQuery
 }).annotate({ identifier: "ResendDelivery" })
 
@@ -96,18 +96,18 @@ export const ResendDelivery = Schema.Struct({
 export const resendDeliveriesMax = 10_000
 
 export const ResendDeliveries = Schema.Struct({
-  reason: Reason.pipe(describe("Why, for the log of acts.")),
+  reason: Reason.pipe(describe("Why, for the audit log.")),
   dryRun: Schema.optionalKey(Schema.Boolean).pipe(describe("Only count what would be sent.")),
   places: Schema.optionalKey(Schema.Array(AttemptId).check(Schema.isBetweenLength(1, 200))).pipe(
     describe("The deliveries of these lines. Without it `endpoint` and `since` select.")
   ),
-  endpoint: Schema.optionalKey(NameFilter).pipe(describe("Those to the endpoint of this name.")),
-  outcome: Schema.optionalKey(Outcome).pipe(describe("Only those with an attempt that ended so.")),
-  event: Schema.optionalKey(NameFilter).pipe(describe("Only those of this event; patterns work.")),
+  endpoint: Schema.optionalKey(NameFilter).pipe(describe("Those to this endpoint.")),
+  outcome: Schema.optionalKey(Outcome).pipe(describe("Only deliveries with an attempt of this outcome.")),
+  event: Schema.optionalKey(NameFilter).pipe(describe("Only this event, by name or pattern.")),
   since: Schema.optionalKey(Timestamp).pipe(describe("Those attempted since then.")),
   until: Schema.optionalKey(Timestamp).pipe(describe("Only those attempted until then.")),
   max: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: resendDeliveriesMax }))).pipe(
-    describe(`At most so many, the oldest first; ${resendDeliveriesMax} without it.`)
+    describe(`At most this many, oldest first (${resendDeliveriesMax}).`)
   )
 }).annotate({ identifier: "ResendDeliveries" })
 
@@ -117,13 +117,13 @@ export const DeliveriesGroup = guarded(
     query: {
       ...pageQuery,
       ...timeQuery,
-      endpoint: Schema.optionalKey(NameFilter).pipe(describe("Only those to the endpoint of this name.")),
-      outcome: Schema.optionalKey(Outcome).pipe(describe("Only those that ended so.")),
+      endpoint: Schema.optionalKey(NameFilter).pipe(describe("Only those to this endpoint.")),
+      outcome: Schema.optionalKey(Outcome).pipe(describe("Only attempts with this outcome.")),
       event: Schema.optionalKey(NameFilter).pipe(
-        describe("Only those of this event; a pattern such as `work_item.*` works.")
+        describe("Only this event, by name or pattern, such as `work_item.*`.")
       ),
       eventSequence: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^\d{1,15}$/u))).pipe(
-        describe("Only those of the event at this place in EVENTS; without `since`, from its publication on.")
+        describe("Only deliveries of the event with this number in EVENTS.")
       )
     },
     success: DeliveryPage,

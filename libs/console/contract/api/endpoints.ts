@@ -6,7 +6,7 @@ import { Count, describe, EpochMs, Fault, Ordinal, pageQuery, pageSizeMax, text,
 import { Act } from "#webhooks/contract"
 import { NameFilter, Reason, act, change, read } from "./parts.ts"
 
-const reason = Reason.pipe(describe("Why, for the log of acts."))
+const reason = Reason.pipe(describe("Why, for the audit log."))
 const Settings = Schema.Record(Schema.String, Schema.Unknown)
 const secret = Schema.optionalKey(text(256)).pipe(
   describe("The key of `X-Service-Signature`: 16 to 256 visible characters.")
@@ -19,7 +19,9 @@ export const EndpointView = Schema.Struct({
   name: Schema.String,
   id: Schema.String.pipe(describe("As in subjects and keys of the bus; made of the name.")),
   source: Schema.Literals(["configuration", "run-time"]).pipe(
-    describe("One of the configuration file is changed there, and can only be paused, resumed and tested here.")
+    describe(
+      "`configuration`: changed in the configuration file; here it can be paused, resumed and tested. `run-time`: changed here."
+    )
   ),
   revision: Schema.NullOr(Ordinal).pipe(describe("A change names it. Null for one of the configuration file.")),
   isEnabled: Schema.Boolean,
@@ -42,7 +44,7 @@ export const EndpointView = Schema.Struct({
       "Its circuit stays open until then. From then on it is half-open: one delivery probes, and the others in flight wait for its answer. Null while it is closed."
     )
   ),
-  backlog: Count.pipe(describe("Deliveries that are due.")),
+  backlog: Count.pipe(describe("Deliveries that are due now.")),
   parkedFrom: Schema.NullOr(Count).pipe(
     describe("The first event in EVENTS that waits there for it, for it is paused or its backlog is full.")
   ),
@@ -97,7 +99,7 @@ export const RotateSecrets = Schema.Struct({
 
 export const TestEndpoint = Schema.Struct({
   reason,
-  event: Schema.optionalKey(NameFilter).pipe(describe("A name of the catalogue; `work_item.merged` without it."))
+  event: Schema.optionalKey(NameFilter).pipe(describe("An event of the catalogue (`work_item.merged`)."))
 }).annotate({ identifier: "TestEndpoint" })
 
 export const SentTest = Schema.Struct({

@@ -9,10 +9,10 @@ import { NameFilter, newestFirst, Reason, timeQuery, act, read } from "./parts.t
 import { guarded } from "#base/http"
 
 const head = {
-  sequence: Count.pipe(describe("Its place in EVENTS; the id in paths.")),
+  sequence: Count.pipe(describe("Its number in EVENTS, as commands and paths take it.")),
   event: Schema.String,
   storedAt: Timestamp,
-  entity: Schema.NullOr(Schema.String).pipe(describe("What it is about, such as `workItem:<id>`.")),
+  entity: Schema.NullOr(Schema.String).pipe(describe("The entity that it is about, such as `workItem:<id>`.")),
   projectId: Schema.NullOr(Schema.String),
   bytes: Count
 }
@@ -40,8 +40,8 @@ export const EventPage = Schema.Struct({
 
 const filters = {
   event: Schema.optionalKey(NameFilter).pipe(describe("Only these events; a pattern such as `work_item.*` works.")),
-  entity: Schema.optionalKey(NameFilter).pipe(describe("Only those about this, such as `workItem:<id>`.")),
-  projectId: Schema.optionalKey(NameFilter).pipe(describe("Only those of this project."))
+  entity: Schema.optionalKey(NameFilter).pipe(describe("Only events about this entity, such as `workItem:<id>`.")),
+  projectId: Schema.optionalKey(NameFilter).pipe(describe("Only events of this project."))
 }
 
 /** Earlier ones are available from the list. */
@@ -76,7 +76,7 @@ export const Catalogue = Schema.Struct({
 }).annotate({ identifier: "Catalogue" })
 
 export const PublishExample = Schema.Struct({
-  reason: Reason.pipe(describe("Why, for the log of acts.")),
+  reason: Reason.pipe(describe("Why, for the audit log.")),
   event: NameFilter.pipe(describe("Its name in the catalogue.")),
   set: Schema.optionalKey(JsonObject).pipe(
     describe("Fields of the example to be other than they are, by their path, as `details.attempt`; 100 at most.")

@@ -88,7 +88,7 @@ const claim = {
   holder: Schema.String.pipe(describe("The gateway's process.")),
   claimedAt: Timestamp,
   requestedAt: Schema.NullOr(Timestamp).pipe(describe("When its settlement was first asked for.")),
-  asked: Count.pipe(describe("How often it was asked for.")),
+  asked: Count.pipe(describe("How many requests carried it.")),
   validBefore: Timestamp.pipe(describe("When the chain stops taking the payment.")),
   transactions: Schema.Array(Schema.String).pipe(describe("Those that were signed for it, the newest last.")),
   reason: Schema.NullOr(Schema.String).pipe(describe("Why it ended unpaid."))
@@ -135,7 +135,7 @@ export const RefundRequest = Schema.Struct({
   amount: Schema.optionalKey(AtomicAmount).pipe(
     describe("How much, in the asset's smallest unit; without it all that is left of the payment.")
   ),
-  reason: Reason.pipe(describe("Why, for the log of acts and the receipt."))
+  reason: Reason.pipe(describe("Why, for the audit log and the receipt."))
 }).annotate({ identifier: "RefundRequest" })
 
 export const ReceiptWhole = Schema.Struct({
@@ -149,13 +149,13 @@ export const ReceiptPage = newestFirstPage("ReceiptPage", ReceiptView, "Receipts
 
 const receiptFilter = {
   ...timeQuery,
-  network: Schema.optionalKey(Network).pipe(describe("Only those on this chain, by CAIP-2, such as `eip155:8453`.")),
-  payer: Schema.optionalKey(ChainAddress).pipe(describe("Only those of this account.")),
-  model: Schema.optionalKey(NameFilter).pipe(describe("Only those of this model.")),
+  network: Schema.optionalKey(Network).pipe(describe("Only this chain, by CAIP-2, such as `eip155:8453`.")),
+  payer: Schema.optionalKey(ChainAddress).pipe(describe("Only this account.")),
+  model: Schema.optionalKey(NameFilter).pipe(describe("Only this model.")),
   outcome: Schema.optionalKey(Schema.Literals(outcomes)).pipe(
-    describe("Only those that ended so; `refunded`: what went back.")
+    describe("Only this outcome; `refunded` is what was paid back.")
   ),
-  transaction: Schema.optionalKey(TransactionId).pipe(describe("Only those of this transaction."))
+  transaction: Schema.optionalKey(TransactionId).pipe(describe("Only this transaction."))
 }
 
 export const ReceiptsQuery = Schema.Struct({ ...pageQuery, ...receiptFilter })
@@ -277,12 +277,10 @@ export const ClaimsGroup = guarded(
     query: {
       ...pageQuery,
       state: Schema.optionalKey(Schema.Literals(claimStates)).pipe(
-        describe("Only those in this state. Without it, those that have not ended: CLAIMED, SERVING and SETTLING.")
+        describe("Only this state. Without it, those that have not ended: CLAIMED, SERVING and SETTLING.")
       ),
-      network: Schema.optionalKey(Network).pipe(
-        describe("Only those on this chain, by CAIP-2, such as `eip155:8453`.")
-      ),
-      payer: Schema.optionalKey(ChainAddress).pipe(describe("Only those of this account."))
+      network: Schema.optionalKey(Network).pipe(describe("Only this chain, by CAIP-2, such as `eip155:8453`.")),
+      payer: Schema.optionalKey(ChainAddress).pipe(describe("Only this account."))
     },
     success: ClaimPage,
     summary: "List claims",

@@ -66,7 +66,7 @@ export const Reason = Schema.String.check(
 
 /** The body of an action that needs only its reason. */
 export const Because = Schema.Struct({
-  reason: Reason.pipe(describe("Why, for the log of acts."))
+  reason: Reason.pipe(describe("Why, for the audit log."))
 }).annotate({ identifier: "Because" })
 
 /** Time bounds of a list. */

@@ -5,9 +5,9 @@ import { NameFilter, newestFirstPage, act, read } from "./parts.ts"
 import { guarded } from "#base/http"
 
 const head = {
-  sequence: Count.pipe(describe("Its place among the rejected; the id in paths.")),
-  origin: Schema.String.pipe(describe("The part of the fleet that refused it, such as `events`.")),
-  subject: Schema.String.pipe(describe("Where it was published.")),
+  sequence: Count.pipe(describe("Its number, as commands and paths take it.")),
+  origin: Schema.String.pipe(describe("The part of the fleet that rejected it, such as `events`.")),
+  subject: Schema.String.pipe(describe("The subject on which it was published.")),
   sourceSequence: Schema.NullOr(Count).pipe(describe("Its place in the stream it came from, if it came from one.")),
   receivedAt: Timestamp,
   faultCount: Count,
@@ -40,7 +40,7 @@ export const RejectedGroup = guarded(
   read("listRejected", "/rejected", {
     query: {
       ...pageQuery,
-      origin: Schema.optionalKey(NameFilter).pipe(describe("Only those that this part refused, such as `events`."))
+      origin: Schema.optionalKey(NameFilter).pipe(describe("Only those rejected by this part, such as `events`."))
     },
     success: RejectedPage,
     summary: "List rejected messages",

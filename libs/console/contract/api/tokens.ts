@@ -9,7 +9,7 @@ const Kind = Schema.Literals(["member", "service"])
 const TokenRole = Schema.Literals(["owner", "admin", "member", "viewer"])
 
 export const TokenView = Schema.Struct({
-  id: Schema.String.pipe(describe("As the log of acts names it; it is no secret.")),
+  id: Schema.String.pipe(describe("As the audit log names it; it is no secret.")),
   label: Schema.NullOr(Schema.String),
   workspace: Schema.String,
   kind: Kind.pipe(describe("A member's token may what its role and its scopes allow, a service's what its scopes do.")),
@@ -29,7 +29,7 @@ export const TokenPage = newestFirstPage("TokenPage", TokenView, "Tokens")
 const lifetimeSecondsMax = tokenLimits.lifetimeMsMax / 1_000
 
 export const MakeToken = Schema.Struct({
-  reason: Reason.pipe(describe("Why, for the log of acts.")),
+  reason: Reason.pipe(describe("Why, for the audit log.")),
   label: Schema.String.check(Schema.isBetweenLength(1, tokenLimits.labelCharactersMax), isName).pipe(
     describe("What you call it, to know it again in the list.")
   ),

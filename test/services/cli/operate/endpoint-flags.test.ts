@@ -92,7 +92,13 @@ describe("the help of a list", () => {
     const columns = { attempt: "attempt", delivery: "deliveryId", event: "event", price: "no field" }
     assert.strictEqual(
       columnsText("listDeliveries", columns),
-      "Columns: attempt (which one of the delivery, from 1); delivery (as the receiver saw it in X-Service-Delivery); event; price."
+      [
+        "  Columns:",
+        "    attempt   the number of the attempt, from 1",
+        "    delivery  the delivery's id, as the receiver sees it in X-Service-Delivery",
+        "    event     the event's name",
+        "    price"
+      ].join("\n")
     )
   })
 })

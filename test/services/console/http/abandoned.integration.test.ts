@@ -136,7 +136,7 @@ describe("abandoned deliveries on the console", () => {
     )
   )
 
-  it.live("are discarded permanently, and the log of acts says by whom and why", () =>
+  it.live("are discarded permanently, and the audit log says by whom and why", () =>
     withConsole((call) =>
       Effect.gen(function* () {
         const { sequence, delivery } = yield* abandon("demo")

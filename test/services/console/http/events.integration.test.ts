@@ -124,7 +124,7 @@ describe("events on the console", () => {
     )
   )
 
-  it.live("are published as examples with fields set, once they are valid, and the log of acts says so", () =>
+  it.live("are published as examples with fields set, once they are valid, and the audit log says so", () =>
     withConsole((call) =>
       Effect.gen(function* () {
         const order = { ...because, event: "work_item.merged", set: { "workItem.title": "Mend it" } }

@@ -23,7 +23,7 @@ const cookieFor = (open: Browser, person: string) =>
   })
 
 describe("a person whom a proxy in front of the console names", () => {
-  it.live("is signed in without a token, with the configured role, and stands in the log of acts by name", () =>
+  it.live("is signed in without a token, with the configured role, and stands in the audit log by name", () =>
     withProxy(
       (_, open) =>
         Effect.gen(function* () {

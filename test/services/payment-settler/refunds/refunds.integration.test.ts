@@ -55,7 +55,7 @@ const counted = ({ metrics }: RefundFleet, name: string) =>
 
 describe("a payment that an operator gives back", () => {
   it.live.each(Object.keys(schemes) as ReadonlyArray<SchemeName>)(
-    "by %s goes to its payer's account, in parts, once each, and stands on the books and in the log of acts",
+    "by %s goes to its payer's account, in parts, once each, and stands on the books and in the audit log",
     (scheme) =>
       withRefunds(
         (fleet) =>
