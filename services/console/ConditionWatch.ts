@@ -8,6 +8,7 @@ import { conditionsView, type Looked, looks } from "#console/conditions"
 import { episodes } from "./episodes.ts"
 import { FleetHistory } from "./FleetHistory.ts"
 import { FleetWatch } from "./FleetWatch.ts"
+import { Timeline } from "./Timeline.ts"
 
 export class ConditionWatch extends Context.Service<
   ConditionWatch,
@@ -20,7 +21,8 @@ export class ConditionWatch extends Context.Service<
     ConditionWatch,
     Effect.gen(function* () {
       const { scan } = yield* FleetWatch
-      const { add } = yield* FleetHistory
+      const history = yield* FleetHistory
+      const timeline = yield* Timeline
       const { sinceOf, keep } = yield* episodes
       const lookAt = looks(sinceOf)
       let last: Looked = {
@@ -33,8 +35,10 @@ export class ConditionWatch extends Context.Service<
       const round = Effect.gen(function* () {
         const scanned = yield* scan
         last = lookAt(scanned)
-        yield* keep(last)
-        yield* add(scanned.reading)
+        yield* Effect.all(
+          [history.add(scanned.reading), Effect.flatMap(keep(last), (happened) => timeline.add(scanned, happened))],
+          { concurrency: 2, discard: true }
+        )
         // A look that dies must not end the looking: what is shown would stay as it was.
       }).pipe(Effect.catchDefect((defect) => Effect.logError("a look at the fleet died", defect)))
       yield* Effect.forkScoped(Effect.repeat(round, Schedule.spaced(every)))

@@ -19,6 +19,8 @@ export class FleetHistory extends Context.Service<
   {
     /** Counts a reading, and writes what is over. */
     readonly add: (reading: Reading) => Effect.Effect<void>
+    /** Whether this process writes what all consoles see. */
+    readonly isWriter: () => boolean
     readonly view: (asked: Asked) => Effect.Effect<History>
   }
 >()("starling/console/FleetHistory") {
@@ -26,7 +28,7 @@ export class FleetHistory extends Context.Service<
     FleetHistory,
     Effect.gen(function* () {
       const kv = yield* Kv
-      const isHolder = yield* holding
+      const isWriter = yield* holding
       const kept = rings()
       const counting = minutes()
       let leftOut: ReadonlySet<string> = new Set()
@@ -34,9 +36,12 @@ export class FleetHistory extends Context.Service<
 
       const open = kv.open("history", HistorySpan)
       const load = Effect.gen(function* () {
-        yield* Stream.runForEach((yield* open).scan(">"), ({ key, value }) =>
-          Effect.sync(() => kept.put(key.startsWith("m.") ? minute : hour, value))
-        )
+        const bucket = yield* open
+        for (const unit of [minute, hour]) {
+          yield* Stream.runForEach(bucket.scan(`${prefixOf(unit)}*`), ({ value }) =>
+            Effect.sync(() => kept.put(unit, value))
+          )
+        }
         kept.prune(yield* Clock.currentTimeMillis)
       })
       yield* Effect.forkScoped(
@@ -64,7 +69,7 @@ export class FleetHistory extends Context.Service<
           Effect.forEach(
             left.slice(0, writesAtOnceMax),
             Effect.fnUntraced(function* (each) {
-              const stored = yield* isHolder() ? write(bucket, each) : readOne(bucket, each)
+              const stored = yield* isWriter() ? write(bucket, each) : readOne(bucket, each)
               if (stored !== undefined) kept.put(each.unit, stored)
               const isDone = stored !== undefined || nowMs > (each.span.number + 3) * each.unit.ms
               if (isDone) unwritten = unwritten.filter((one) => one !== each)
@@ -87,7 +92,7 @@ export class FleetHistory extends Context.Service<
             present: present === undefined ? undefined : spanOf(present, kept.known()).span
           })
         })
-      return FleetHistory.of({ add, view })
+      return FleetHistory.of({ add, isWriter, view })
     })
   )
 }
@@ -104,7 +109,8 @@ interface Unwritten {
 }
 
 /** Each span is written over when its turn comes again, so that the bucket is bounded by its keys. */
-const keyOf = ({ unit, span }: Unwritten) => `${unit.name.slice(0, 1)}.${span.number % unit.kept}`
+const keyOf = ({ unit, span }: Unwritten) => `${prefixOf(unit)}${span.number % unit.kept}`
+const prefixOf = ({ name }: typeof minute) => `${name.slice(0, 1)}.`
 
 type Bucket = Effect.Success<ReturnType<typeof openOf>>
 const openOf = (kv: Kv["Service"]) => kv.open("history", HistorySpan)

@@ -3,7 +3,9 @@ import { createHash } from "node:crypto"
 import { Effect, Result, Schema, Stream } from "effect"
 import { Kv, records } from "#bus"
 import { isoTime, Timestamp } from "#base"
+import type { Happening } from "#console/api"
 import { type Looked, type Standing, told } from "#console/conditions"
+import { happening } from "#console/history"
 
 /** One time that a condition stood; the last one is kept. */
 const Episode = Schema.Struct({
@@ -54,40 +56,61 @@ export const episodes = Effect.gen(function* () {
   })
 
   const begin = Effect.fnUntraced(function* (one: Standing) {
-    const { id, condition, labels, sinceMs } = one
-    const { name, severity } = condition
-    const own = {
-      id,
-      name,
-      severity,
-      title: told(condition.title, one),
-      labels,
-      since: isoTime(sinceMs),
-      endedAt: null
-    }
-    const kept = yield* change(id, (before) => (before?.endedAt === null ? undefined : own))
-    open.set(id, kept === undefined ? sinceMs : Date.parse(kept.since))
+    const own = begunOf(one)
+    const kept = (yield* change(own.id, (before) => (before?.endedAt === null ? undefined : own))) ?? own
+    open.set(own.id, Date.parse(kept.since))
+    return happeningOf(kept)
   })
 
   const end = Effect.fnUntraced(function* (id: string, nowMs: number) {
-    yield* change(id, (before) => (before?.endedAt === null ? { ...before, endedAt: isoTime(nowMs) } : undefined))
+    const ended = yield* change(id, (before) =>
+      before?.endedAt === null ? { ...before, endedAt: isoTime(nowMs) } : undefined
+    )
     open.delete(id)
+    return ended === undefined ? [] : [happeningOf(ended)]
   })
 
-  /** Writes what begins and what ends. A broker that is away or slow does not delay the next look: it is written later. */
-  const keep = ({ atMs, standing, isWhole }: Looked) =>
-    Effect.gen(function* () {
+  /**
+   * Writes what begins and what ends, and gives it. A broker that is away or slow does not delay the next look: it is
+   * written later.
+   */
+  const keep = Effect.fnUntraced(function* ({ atMs, standing, isWhole }: Looked) {
+    const happened: Array<Happening> = []
+    yield* Effect.gen(function* () {
       yield* readOnce
       const now = new Set(standing.map(({ id }) => id))
       const begun = standing.filter(({ id }) => !open.has(id)).slice(0, writesAtOnceMax)
-      yield* Effect.forEach(begun, begin, { discard: true })
+      for (const one of begun) happened.push(yield* begin(one))
       // In its first half minute a console sees no rates, and cannot tell that something has ended.
       const ended = isWhole ? [...open.keys()].filter((id) => !now.has(id)).slice(0, writesAtOnceMax) : []
-      yield* Effect.forEach(ended, (id) => end(id, atMs), { discard: true })
+      for (const id of ended) happened.push(...(yield* end(id, atMs)))
     }).pipe(
       Effect.timeout("2 seconds"),
       Effect.catch((error) => Effect.logDebug("conditions cannot be kept now", error))
     )
+    return happened
+  })
 
   return { sinceOf: (id: string) => open.get(id), keep }
 })
+
+const begunOf = (one: Standing): Episode => ({
+  id: one.id,
+  name: one.condition.name,
+  severity: one.condition.severity,
+  title: told(one.condition.title, one),
+  labels: one.labels,
+  since: isoTime(one.sinceMs),
+  endedAt: null
+})
+
+/** That it began, or that it ended. */
+const happeningOf = ({ id, title, severity, since, endedAt }: Episode): Happening =>
+  happening({
+    id: `condition ${id} since ${since}${endedAt === null ? "" : " ended"}`,
+    at: endedAt ?? since,
+    kind: "condition",
+    change: endedAt === null ? "begun" : "ended",
+    what: title,
+    severity
+  })

@@ -41,7 +41,8 @@ import {
   settingRoutes,
   speechRoutes,
   streamRoutes,
-  StreamsSeen
+  StreamsSeen,
+  timelineRoutes
 } from "./http/fleet.ts"
 import { modelRoutes } from "./http/models.ts"
 import { PageFiles, pageRoutes } from "./page/PageFiles.ts"
@@ -49,6 +50,7 @@ import { ApiProxy, apiProxyRoutes } from "./http/ApiProxy.ts"
 import { rejectedRoutes } from "./http/rejected.ts"
 import { sessionRoutes, SignInCodes } from "./http/session.ts"
 import { tokenRoutes } from "./http/tokens.ts"
+import { Timeline } from "./Timeline.ts"
 import { PageAccess } from "./page/PageAccess.ts"
 import { ProxyPerson } from "./page/ProxyPerson.ts"
 import { consoleDocuments } from "./documents.ts"
@@ -69,6 +71,7 @@ export const consoleRoutes = [
   ...findRoutes,
   ...conditionRoutes,
   ...historyRoutes,
+  ...timelineRoutes,
   ...fleetRoutes,
   ...streamRoutes,
   ...tokenRoutes,
@@ -117,7 +120,10 @@ const parts = Layer.mergeAll(
   Idempotency.layer(),
   Layer.unwrap(Effect.map(Configuration, ({ WebhookDelivery }) => WebhookEndpoints.layer(WebhookDelivery))),
   liveStreams,
-  ConditionWatch.layer.pipe(Layer.provideMerge(Layer.merge(FleetWatch.layer, FleetHistory.layer))),
+  ConditionWatch.layer.pipe(
+    Layer.provideMerge(Timeline.layer),
+    Layer.provideMerge(Layer.merge(FleetWatch.layer, FleetHistory.layer))
+  ),
   StreamsSeen.layer,
   PageFiles.layer,
   ApiProxy.layer,

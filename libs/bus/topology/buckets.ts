@@ -298,7 +298,7 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
   },
   {
     name: "history",
-    why: "How often each thing of the fleet was used, how well and how fast: a key for each minute of a day and each hour of thirty days, written over when its turn comes again.",
+    why: "How often each thing of the fleet was used, how well and how fast, and what happened to the fleet: keys for the minutes of a day, the hours of thirty days and what happened in them, written over when their turn comes again.",
     // The keys are a ring: what is older belongs to a fleet without a console.
     ttlMs: 31 * dayMs,
     keyTtl: false,

@@ -49,6 +49,12 @@ export const bytes = (value: number): string => {
 /** `12.3/s`; a dash where nothing is known. */
 export const rate = (perSecond: number | null): string => (perSecond === null ? "–" : `${figure(perSecond)}/s`)
 
+/** `99.2 %`; never rounded up to all nor down to none, for the exception is what matters. */
+export const percent = (share: number): string => {
+  const tenths = Math.round(share * 1_000)
+  return `${(share === 1 ? 1_000 : share === 0 ? 0 : Math.min(999, Math.max(1, tenths))) / 10} %`
+}
+
 /** At most so many characters, with an ellipsis where some are left out. */
 export const clipped = (text: string, charactersMax: number): string =>
   text.length <= charactersMax ? text : `${text.slice(0, charactersMax - 1).trimEnd()}…`

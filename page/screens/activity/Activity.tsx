@@ -3,6 +3,7 @@ import { useLocation, useRoute } from "wouter"
 import { useMay } from "../../api/signed-in.ts"
 import { Head, Tabs } from "../../design/Head.tsx"
 import { Empty } from "../../design/Said.tsx"
+import { Histories } from "../history/Histories.tsx"
 import { Books, Finding } from "./Books.tsx"
 import { Claim, Claims } from "./Claims.tsx"
 import { Receipt } from "./Receipt.tsx"
@@ -13,7 +14,8 @@ const tabs = [
   { path: "/activity", title: "Receipts" },
   { path: "/activity/sums", title: "Totals" },
   { path: "/activity/claims", title: "Claims" },
-  { path: "/activity/books", title: "Books" }
+  { path: "/activity/books", title: "Books" },
+  { path: "/activity/chains", title: "Chains" }
 ] as const
 
 /** Money: what was paid by whom for what, payments in use, and what does not fit. */
@@ -52,6 +54,7 @@ const Part = () => {
   if (isFinding) return <Finding id={finding.finding} />
   if (location === "/activity/sums") return <Sums />
   if (location === "/activity/claims") return <Claims />
+  if (location === "/activity/chains") return <Histories heading="Calls to the chains' nodes" kind="chain" />
   return location === "/activity/books" ? <Books /> : <Receipts />
 }
 

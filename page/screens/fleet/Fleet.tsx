@@ -10,6 +10,8 @@ import { count, countOf, duration, figure, rate } from "../../design/words.ts"
 import { endpointAddress } from "../../endpoint-addresses.ts"
 import { conditionsOf } from "./conditions.ts"
 import { Conditions } from "./Conditions.tsx"
+import { Histories } from "../history/Histories.tsx"
+import { Timeline } from "../history/Timeline.tsx"
 import "./fleet.css"
 import { type Process, processesOf } from "./processes.ts"
 import { Leases, Streams } from "./Streams.tsx"
@@ -18,21 +20,35 @@ import { type Frame, useFleet } from "./useFleet.ts"
 const Fleet = () => {
   const [isStreams] = useRoute("/fleet/streams")
   const [isLeases] = useRoute("/fleet/leases")
+  const [isHistory] = useRoute("/fleet/history")
+  const [isTimeline] = useRoute("/fleet/timeline")
   return (
     <>
       <Head title="Fleet" />
       <Tabs
         label="Parts of the fleet"
         tabs={[
-          { title: "Now", href: "#/fleet", isHere: !isStreams && !isLeases },
+          { title: "Now", href: "#/fleet", isHere: !isStreams && !isLeases && !isHistory && !isTimeline },
+          { title: "History", href: "#/fleet/history", isHere: isHistory },
+          { title: "What happened", href: "#/fleet/timeline", isHere: isTimeline },
           { title: "Streams", href: "#/fleet/streams", isHere: isStreams },
           { title: "Leases", href: "#/fleet/leases", isHere: isLeases }
         ]}
       />
-      {isStreams ? <Streams /> : isLeases ? <Leases /> : <Now />}
+      {isStreams ? <Streams /> : isLeases ? <Leases /> : isHistory ? <Kinds /> : isTimeline ? <Timeline /> : <Now />}
     </>
   )
 }
+
+const Kinds = () => (
+  <div className="form">
+    <Histories heading="Roles" kind="role" />
+    <Histories heading="Endpoints" kind="endpoint" />
+    <Histories heading="Providers of models" kind="provider" />
+    <Histories heading="Chains" kind="chain" />
+    <Histories heading="Engines of speech" kind="engine" />
+  </div>
+)
 
 export default Fleet
 

@@ -1,7 +1,6 @@
 /** The history of a thing as bars, lines and words. Pure. */
 import type { Answer } from "../../api/client.ts"
-import { duration, figure, rate } from "../../design/words.ts"
-import { percent } from "../models/uptime.ts"
+import { duration, figure, percent, rate } from "../../design/words.ts"
 
 export type History = Answer<"GET", "/history">
 export type Point = History["items"][number]["points"][number]

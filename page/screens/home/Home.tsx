@@ -11,6 +11,7 @@ import { RunCard } from "../work-items/RunCard.tsx"
 import { conditionsOf } from "../fleet/conditions.ts"
 import { Conditions } from "../fleet/Conditions.tsx"
 import { Histories } from "../history/Histories.tsx"
+import { Timeline } from "../history/Timeline.tsx"
 import "./home.css"
 import { SendCard } from "./SendCard.tsx"
 
@@ -26,14 +27,19 @@ const Home = () => {
           <Badge tone={frame.isReady ? "good" : "bad"}>{frame.isReady ? "All roles are up" : "Not ready"}</Badge>
         )}
       </Head>
-      {frame !== undefined ? <Glance frame={frame} /> : state === "cut off" ? <NotRead what="The fleet" /> : null}
-      <div className="cards">
-        <SendCard />
-        {apis.includes("speech") ? <SpeakCard /> : null}
-        {apis.includes("models") ? <PayCard /> : null}
-        {apis.includes("pipeline") ? <RunCard /> : null}
+      <div className="home">
+        <div>
+          {frame !== undefined ? <Glance frame={frame} /> : state === "cut off" ? <NotRead what="The fleet" /> : null}
+          <div className="cards">
+            <SendCard />
+            {apis.includes("speech") ? <SpeakCard /> : null}
+            {apis.includes("models") ? <PayCard /> : null}
+            {apis.includes("pipeline") ? <RunCard /> : null}
+          </div>
+          <Histories heading="What the fleet does" kind="role" things={products} />
+        </div>
+        <Timeline shownMax={20} />
       </div>
-      <Histories heading="What the fleet does" kind="role" things={products} />
     </>
   )
 }

@@ -5,7 +5,8 @@ import { Button } from "../../design/Button.tsx"
 import { Drawer } from "../../design/Drawer.tsx"
 import { Facts } from "../../design/Facts.tsx"
 import { Table } from "../../design/Table.tsx"
-import { count, countOf } from "../../design/words.ts"
+import { count, countOf, percent } from "../../design/words.ts"
+import { Histories } from "../history/Histories.tsx"
 import {
   barsOf,
   barText,
@@ -14,7 +15,6 @@ import {
   type ModelSeen,
   ofDay,
   ofMonth,
-  percent,
   type Strip,
   stripText
 } from "./uptime.ts"
@@ -107,6 +107,13 @@ export const UptimeDrawer = ({ seen: { model, lastDay, lastMonth, providers }, o
         </>
       )}
     </section>
+    {providers.length === 0 ? null : (
+      <Histories
+        heading="Providers, whatever the model"
+        kind="provider"
+        things={providers.map(({ provider }) => ({ id: provider, title: provider }))}
+      />
+    )}
   </Drawer>
 )
 

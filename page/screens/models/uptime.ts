@@ -6,12 +6,6 @@ export type ModelSeen = Answer<"GET", "/models">["items"][number]
 export type CallHistory = ModelSeen["lastDay"]
 export type CallTotals = ModelSeen["providers"][number]["lastDay"]
 
-/** `99.2 %`; never rounded up to all nor down to none, for the exception is what matters. */
-export const percent = (share: number): string => {
-  const tenths = Math.round(share * 1_000)
-  return `${(share === 1 ? 1_000 : share === 0 ? 0 : Math.min(999, Math.max(1, tenths))) / 10} %`
-}
-
 export type BarState = "none" | "all" | "some"
 
 export interface Bar {

@@ -8,6 +8,7 @@ import { Drawer } from "../../design/Drawer.tsx"
 import { Field } from "../../design/Field.tsx"
 import { Empty, Fault, Loading } from "../../design/Said.tsx"
 import { type Column, Table } from "../../design/Table.tsx"
+import { Histories } from "../history/Histories.tsx"
 import { useSpeaking } from "./speaking.ts"
 import { isMeant, sentenceFor, useVoices, type Voice } from "./voices.ts"
 
@@ -57,6 +58,7 @@ export const Voices = () => {
           })}
         />
       )}
+      <Histories heading="The engines that speak them" kind="engine" />
       {deleted === undefined ? null : (
         <DeleteVoice
           voice={deleted}

@@ -12,7 +12,8 @@ import {
   SettingsGroup,
   SpeechGroup,
   type StreamConsumer,
-  StreamsGroup
+  StreamsGroup,
+  TimelineGroup
 } from "#console/api"
 import { Admission, Caller, eventsAnswer, HttpCall, jsonAnswer, jsonEvent, notFound, routesOf } from "#http"
 import {
@@ -33,7 +34,8 @@ import { Secrets } from "#runtime"
 import { ConditionWatch } from "../ConditionWatch.ts"
 import { FleetHistory } from "../FleetHistory.ts"
 import { FleetWatch } from "../FleetWatch.ts"
-import { apiOptions, cursorText, offsetOf, refusing, whileSignedIn } from "./requests.ts"
+import { Timeline } from "../Timeline.ts"
+import { apiOptions, cursorText, offsetOf, refusing, timesOf, whileSignedIn } from "./requests.ts"
 
 export const fleetRoutes = routesOf(
   FleetGroup,
@@ -69,6 +71,24 @@ export const historyRoutes = routesOf(
       Effect.gen(function* () {
         const asked = yield* query
         return jsonAnswer(yield* (yield* FleetHistory).view(asked))
+      })
+  },
+  apiOptions
+)
+
+export const timelineRoutes = routesOf(
+  TimelineGroup,
+  {
+    getTimeline: ({ query }) =>
+      Effect.gen(function* () {
+        const asked = yield* query
+        const { sinceMs = 0, untilMs = Number.POSITIVE_INFINITY } = yield* timesOf(asked)
+        const all = yield* (yield* Timeline).all
+        const items = all.filter(({ at, kind }) => {
+          const atMs = Date.parse(at)
+          return atMs >= sinceMs && atMs <= untilMs && (asked.kind === undefined || kind === asked.kind)
+        })
+        return jsonAnswer({ items })
       })
   },
   apiOptions

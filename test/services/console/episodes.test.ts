@@ -81,6 +81,20 @@ describe("since when a condition stands", () => {
     })
   )
 
+  it.effect("is told when it begins and when it ends, once by each console", () =>
+    Effect.gen(function* () {
+      const bucket = sharedBucket()
+      const first = yield* consoleOver(() => bucket)
+      const tell = (all: ReadonlyArray<{ readonly change: string; readonly at: string }>) =>
+        all.map(({ change, at }) => [change, Date.parse(at)])
+      assert.deepStrictEqual(tell(yield* first.keep(looked(20_000, one(5_000)))), [["begun", 5_000]])
+      assert.deepStrictEqual(tell(yield* first.keep(looked(25_000, one(5_000)))), [])
+      const next = yield* consoleOver(() => bucket)
+      assert.deepStrictEqual(tell(yield* next.keep(looked(30_000))), [["ended", 30_000]])
+      assert.deepStrictEqual(tell(yield* first.keep(looked(31_000))), [["ended", 30_000]])
+    })
+  )
+
   it.effect("has not ended for a console that sees no rates yet", () =>
     Effect.gen(function* () {
       const bucket = sharedBucket()

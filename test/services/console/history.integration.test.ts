@@ -3,6 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Effect, Exit, Layer, Scope } from "effect"
 import { Kv, Leases } from "#bus"
 import { HistorySpan, minute } from "#console/history"
+import type { Scan } from "#console/readings"
+import { Timeline } from "../../../services/console/Timeline.ts"
 import { FleetHistory } from "../../../services/console/FleetHistory.ts"
 import { parseExposition, type Reading } from "../../../libs/console/readings/readings.ts"
 import { busOn, natsServer } from "../../../dev/fixtures/bus.ts"
@@ -27,7 +29,7 @@ const consoleOn = (server: TestNatsServer) =>
     const scope = yield* Scope.make()
     yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
     const context = yield* Layer.buildWithScope(
-      FleetHistory.layer.pipe(Layer.provideMerge(busOn(server)), Layer.fresh),
+      Timeline.layer.pipe(Layer.provideMerge(FleetHistory.layer), Layer.provideMerge(busOn(server)), Layer.fresh),
       scope
     )
     const run = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provideContext(effect, context)
@@ -40,8 +42,42 @@ const consoleOn = (server: TestNatsServer) =>
       Effect.flatMap(Kv, (kv) => Effect.flatMap(kv.open("history", HistorySpan), (bucket) => bucket.entries))
     )
     const holders = run(Effect.flatMap(Leases, ({ held }) => Effect.map(held, (all) => all.map(({ key }) => key))))
-    return { history, shop, kept, holders, stop: Scope.close(scope, Exit.void) }
+    const timeline = Context.get(context, Timeline)
+    return { history, timeline, shop, kept, holders, stop: Scope.close(scope, Exit.void) }
   })
+
+/** A look at a fleet in which these breakers are open. */
+const look = (atMs: number, ...breakersOpen: ReadonlyArray<string>) =>
+  ({
+    frame: { breakersOpen, roles: [] } as unknown as Scan["frame"],
+    reading: { atMs, targets: new Map() },
+    targets: [],
+    readiness: new Map()
+  }) satisfies Scan
+
+describe("the timeline of a fleet", () => {
+  it.live("has what several consoles saw once, and is known to the next", () =>
+    Effect.gen(function* () {
+      const server = yield* natsServer
+      const first = yield* consoleOn(server)
+      yield* eventually(first.holders, { is: (keys) => keys.includes("console-history") })
+      const second = yield* consoleOn(server)
+      const nowMs = yield* Clock.currentTimeMillis
+      for (const { timeline } of [first, second]) {
+        yield* timeline.add(look(nowMs), [])
+        yield* timeline.add(look(nowMs + 1_000, "endpoint demo"), [])
+      }
+      const third = yield* consoleOn(server)
+      for (const { timeline } of [first, second, third]) {
+        const all = yield* timeline.all
+        assert.deepStrictEqual(
+          all.map(({ change, what }) => [change, what]),
+          [["opened", "The breaker of endpoint demo opened"]]
+        )
+      }
+    }).pipe(Effect.scoped)
+  )
+})
 
 describe("the history of a fleet", () => {
   it.live("is written once by several consoles, goes on when the writer is gone, and is known to the next", () =>

@@ -19,6 +19,7 @@ import { HistoryGroup } from "./history.ts"
 import { ModelsGroup } from "./models.ts"
 import { RejectedGroup } from "./rejected.ts"
 import { SessionGroup } from "./session.ts"
+import { TimelineGroup } from "./timeline.ts"
 import { TokensGroup } from "./tokens.ts"
 import { newestFirstPage, read } from "./parts.ts"
 
@@ -40,7 +41,7 @@ export const AuditGroup = guarded(
 
 export const ConsoleHttpApi = HttpApi.make("console")
   .add(EventsGroup, EndpointsGroup, DeliveriesGroup, AbandonedGroup, RejectedGroup, AuditGroup)
-  .add(FindGroup, ConditionsGroup, FleetGroup, HistoryGroup, StreamsGroup, TokensGroup, SettingsGroup)
+  .add(FindGroup, ConditionsGroup, FleetGroup, HistoryGroup, TimelineGroup, StreamsGroup, TokensGroup, SettingsGroup)
   .add(ReceiptsGroup, ClaimsGroup, BooksGroup)
   .add(ModelsGroup, SpeechGroup, SessionGroup, TrialsGroup)
   .add(DescriptionGroup)
@@ -126,4 +127,5 @@ export {
 export { type CallHistory, ModelsGroup, type ModelView } from "./models.ts"
 export { RejectedGroup, type RejectedMessage, type RejectedSummary } from "./rejected.ts"
 export { type ProxiedApi, proxiedApis, type Session, SessionGroup } from "./session.ts"
+export { Happening, happeningKinds, happeningsMax, TimelineGroup } from "./timeline.ts"
 export { TokensGroup, type TokenView } from "./tokens.ts"

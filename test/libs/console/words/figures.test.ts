@@ -1,5 +1,14 @@
 import { describe, expect, it } from "vitest"
-import { bytes, clipped, countOf, duration, figure, rate, relative } from "../../../../libs/console/words/index.ts"
+import {
+  bytes,
+  clipped,
+  countOf,
+  duration,
+  figure,
+  percent,
+  rate,
+  relative
+} from "../../../../libs/console/words/index.ts"
 
 const now = Date.parse("2026-11-24T12:00:00Z")
 
@@ -52,4 +61,15 @@ describe("numbers and times in words", () => {
   it("cuts a text at its length with an ellipsis", () => {
     expect([clipped("orchard", 7), clipped("orchards", 7)]).toEqual(["orchard", "orchar…"])
   })
+})
+
+describe("a share", () => {
+  it.each([
+    [1, "100 %"],
+    [0.999_99, "99.9 %"],
+    [0.9876, "98.8 %"],
+    [0.5, "50 %"],
+    [0.000_01, "0.1 %"],
+    [0, "0 %"]
+  ])("of %d is %s, and only all is all and none is none", (share, text) => expect(percent(share)).toBe(text))
 })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { barsOf, barText, ofDay, ofMonth, percent, stripText } from "../../../../page/screens/models/uptime.ts"
+import { barsOf, barText, ofDay, ofMonth, stripText } from "../../../../page/screens/models/uptime.ts"
 
 const from = "2026-11-24T12:15:00.000Z"
 const spanAt = (at: string, answered: number, failed = 0, leftAlone = 0) => ({
@@ -22,15 +22,6 @@ const historyOf = (...series: ReadonlyArray<ReturnType<typeof spanAt>>) => ({
 })
 
 describe("the uptime of a model on the page", () => {
-  it.each([
-    [1, "100 %"],
-    [0.999_99, "99.9 %"],
-    [0.9876, "98.8 %"],
-    [0.5, "50 %"],
-    [0.000_01, "0.1 %"],
-    [0, "0 %"]
-  ])("of %d is %s", (share, text) => assert.strictEqual(percent(share), text))
-
   it("has a bar for each hour of the day, of the four quarters in it, and leaves out what is beyond", () => {
     const bars = barsOf(
       historyOf(

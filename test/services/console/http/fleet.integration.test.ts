@@ -104,6 +104,37 @@ describe("the fleet on the console", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("has a history and a timeline from its first seconds on", () =>
+    Effect.gen(function* () {
+      const { ask } = yield* twoProcesses
+      const read = (path: string) =>
+        Effect.promise(async () => {
+          const response = await ask(path).catch(() => undefined)
+          return response?.status === 200
+            ? ((await response.json()) as { readonly items: ReadonlyArray<Json> }).items
+            : []
+        })
+      // The console's own calls: those of this test.
+      const [own] = yield* eventually(read("/history?kind=role&id=console&range=hour"), {
+        is: ([found]) => ((found?.["calls"] as number | undefined) ?? 0) > 0,
+        withinMs: startMs
+      })
+      const points = own?.["points"] as ReadonlyArray<Json>
+      assert.isAbove(points.at(-1)?.["perSecond"] as number, 0)
+      assert.strictEqual((yield* Effect.promise(() => ask("/history?kind=pod&range=hour"))).status, 400)
+
+      const happened = yield* eventually(read("/timeline?kind=process"), {
+        is: (items) => items.length === 2,
+        withinMs: startMs
+      })
+      assert.sameMembers(
+        happened.map(({ what }) => String(what).split(" ")[0]),
+        ["sweeper", "console"]
+      )
+      assert.deepStrictEqual(yield* read("/timeline?kind=act"), [])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("is read once a second, however many ask", () =>
     Effect.gen(function* () {
       let readings = 0

@@ -73,6 +73,7 @@ export const routeTable: ReadonlyArray<RouteRow> = [
   row("GET /speech", "console:read", 200),
   row("GET /conditions", "console:read", 200),
   row("GET /history", "console:read", 400),
+  row("GET /timeline", "console:read", 200),
   row("GET /fleet", "console:read", 200),
   row("GET /fleet/live", "console:read", 200),
   row("GET /streams", "console:read", 200),
