@@ -119,7 +119,11 @@ const leaseWatch = Effect.gen(function* () {
     if (last !== undefined && nowMs - last.atMs < leasesEveryMs) return []
     const held = yield* leases.held
     const before = last?.holders
-    last = { atMs: nowMs, holders: new Map(held.map(({ key, holder }) => [key, holder])) }
+    // A process that gives a lease back and takes it again is no news.
+    last = {
+      atMs: nowMs,
+      holders: new Map([...(before ?? []), ...held.map(({ key, holder }) => [key, holder] as const)])
+    }
     return before === undefined ? [] : taken(before, held, nowMs)
   })
 })

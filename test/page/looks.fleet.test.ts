@@ -18,9 +18,12 @@ const others = [
   "/activity/sums",
   "/activity/claims",
   "/activity/books",
+  "/activity/chains",
   "/speech/voices",
   "/speech/dialogue",
   "/speech/clone",
+  "/fleet/history",
+  "/fleet/timeline",
   "/fleet/streams",
   "/fleet/leases",
   "/settings/tokens",
@@ -54,7 +57,8 @@ const freeTexts = new Set([
   "error",
   "label",
   "reason",
-  "target"
+  "target",
+  "what"
 ])
 
 /** The answer of an API with each free text as long as that; an error is of an attempt without an answer. */
@@ -136,6 +140,28 @@ describe.skipIf(!hasBrowser)("how the page looks", () => {
     await begin(`/work-items/${item}`)
     await page.getByRole("form", { name: "A question of the agent" }).waitFor()
     assert.deepStrictEqual(await faultsOf(page, "work-item"), [])
+  })
+
+  it("draws on Home what the fleet does, in words too, and lists what happened", async () => {
+    await begin("/")
+    const drawn = page.getByRole("region", { name: "What the fleet does" })
+    const chart = drawn.getByRole("region", { name: "Deliveries" }).getByRole("img")
+    await drawn
+      .getByRole("img", { name: /^Last hour: now [0-9.]+\/s.*most at/u })
+      .first()
+      .waitFor()
+    assert.strictEqual(await chart.count(), 1)
+    await drawn.getByRole("button", { name: "Last day" }).click()
+    await drawn
+      .getByRole("img", { name: /^Last day: now/u })
+      .first()
+      .waitFor()
+    assert.strictEqual(await drawn.getByRole("button", { name: "Last day" }).getAttribute("aria-pressed"), "true")
+    const happened = page.getByRole("region", { name: "What happened" })
+    await happened.getByText(/^Release .* started at .*webhook-dispatcher/u).waitFor()
+    await happened.getByRole("link", { name: "All that happened" }).click()
+    await page.getByRole("button", { name: "Starts" }).click()
+    await page.getByText(/^Release .* started at .*speech-synthesizer/u).waitFor()
   })
 
   it.each(others)("has no serious fault on %s", async (screen) => {

@@ -111,7 +111,7 @@ const startsIn = (frame: Scan["frame"], reading: Scan["reading"]): ReadonlyArray
         at: isoTime(Math.floor(seconds) * 1_000),
         kind: "process",
         change: "started",
-        what: `${roles} started at ${url}, release ${first.version}`
+        what: `Release ${first.version} started at ${url}: ${roles}`
       })
     ]
   })
@@ -137,7 +137,7 @@ export const taken = (before: ReadonlyMap<string, string>, held: ReadonlyArray<H
       at: isoTime(nowMs),
       kind: "lease",
       change: "taken",
-      what: `${keys.length === 1 ? "The lease" : "The leases"} ${named} went to another process`,
+      what: `${keys.length === 1 ? "The lease" : "The leases"} ${named} went to this process`,
       by: holder
     })
   })

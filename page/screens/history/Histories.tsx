@@ -5,7 +5,7 @@ import { useResource } from "../../api/resource.ts"
 import { Button } from "../../design/Button.tsx"
 import { duration, percent, rate } from "../../design/words.ts"
 import { Chart } from "./Chart.tsx"
-import { figuresOf, type History, placesOf, type Range, rangeWords } from "./history.ts"
+import { figuresOf, type History, mostText, placesOf, startText, type Range, rangeWords } from "./history.ts"
 import "./history.css"
 
 type Kind = History["items"][number]["kind"]
@@ -48,6 +48,9 @@ export const Histories = ({ heading = "History", kind, things }: HistoriesProps)
           ))}
         </span>
       </div>
+      <p className="soft beneath">
+        Bars are calls, red is what failed; lines are p50 and, dashed, p95. Without a bar nobody looked.
+      </p>
       {value !== undefined && shown.length === 0 ? <p className="soft">Nothing was used yet.</p> : null}
       <div className="histories-of">
         {shown.map((thing) => (
@@ -73,10 +76,15 @@ const Thing = ({ thing: { title, id, href }, history, range }: ThingProps) => {
       <h3>{href === undefined ? title : <a href={href}>{title}</a>}</h3>
       <p className="history-figures">
         <strong>{rate(perSecond)}</strong>
-        <span>{success === null ? "no calls" : `${percent(success)} well`}</span>
+        <span>{success === null ? "no calls" : `${percent(success)} succeeded`}</span>
         <span>{p50Ms === null || p95Ms === null ? "" : `p50 ${duration(p50Ms)}, p95 ${duration(p95Ms)}`}</span>
       </p>
       <Chart places={history === undefined ? [] : placesOf(history, points)} range={range} />
+      <p className="chart-scale">
+        <span>{history === undefined ? "" : startText(history.from, range)}</span>
+        <span>{points.length === 0 ? "" : mostText(points)}</span>
+        <span>now</span>
+      </p>
     </section>
   )
 }

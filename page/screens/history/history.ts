@@ -78,6 +78,17 @@ export const chartText = (places: ReadonlyArray<Point | undefined>, range: Range
   ].join("; ")
 }
 
+/** When a range begins. */
+export const startText = (from: string, range: Range): string =>
+  (range === "hour" ? clock : dayAndClock).format(Date.parse(from))
+
+/** What the highest bar and the highest line are. */
+export const mostText = (points: ReadonlyArray<Point>): string => {
+  const slowest = Math.max(0, ...points.map(({ p95Ms }) => p95Ms ?? 0))
+  const most = `up to ${rate(Math.max(0, ...points.map(({ perSecond }) => perSecond)))}`
+  return slowest === 0 ? most : `${most}, ${duration(slowest)}`
+}
+
 /** The whole range in figures: the share that succeeded, and the median of the latencies shown. */
 export const figuresOf = (points: ReadonlyArray<Point>) => {
   const calls = points.reduce((sum, { perSecond }) => sum + perSecond, 0)

@@ -63,12 +63,12 @@ describe("what a look notices", () => {
     [
       "no breaker that closes because its process does not answer",
       [{ open: ["endpoint demo"] }, { answers: false }, { open: ["endpoint demo"] }],
-      [[], ["started: sweeper started at http://10.0.0.1:9400, release 1.0.0"]]
+      [[], ["started: Release 1.0.0 started at http://10.0.0.1:9400: sweeper"]]
     ],
     [
       "a process that starts, with its release",
       [{}, { started: 1_800_000_003, version: "1.1.0" }],
-      [["started: sweeper started at http://10.0.0.1:9400, release 1.1.0"]]
+      [["started: Release 1.1.0 started at http://10.0.0.1:9400: sweeper"]]
     ]
   ])("is %s", (_, looks, wanted) => {
     assert.deepStrictEqual(seen(...looks), wanted)
@@ -82,7 +82,7 @@ describe("what a look notices", () => {
   })
 })
 
-describe("leases that went to another process", () => {
+describe("leases that went to this process", () => {
   it("are one line for each process that took some", () => {
     const held = ["a", "b", "c", "d", "e", "f", "g"].map((key) => ({ key, holder: key === "g" ? "new" : "other" }))
     const before = new Map([
@@ -92,8 +92,8 @@ describe("leases that went to another process", () => {
     assert.deepStrictEqual(
       taken(before, held, startMs).map(({ what, by }) => [what, by]),
       [
-        ["The leases a, b, c, d, e went to another process", "other"],
-        ["The lease g went to another process", "new"]
+        ["The leases a, b, c, d, e went to this process", "other"],
+        ["The lease g went to this process", "new"]
       ]
     )
     assert.deepStrictEqual(taken(before, held.slice(5), startMs).length, 1)

@@ -4,6 +4,7 @@ import {
   chartText,
   figuresOf,
   linePath,
+  mostText,
   placesOf,
   type Point
 } from "../../../../page/screens/history/history.ts"
@@ -48,6 +49,11 @@ describe("the history of a thing", () => {
   it("tells the worst and the share that nobody saw", () => {
     const said = chartText([point(0, 4, 0.5), undefined, point(2, 0), point(3, 0)], "hour")
     assert.match(said, /worst at .* with 50 % succeeded; 25 % not seen/u)
+  })
+
+  it("says what its highest bar and line are", () => {
+    assert.strictEqual(mostText([point(0, 4, 0.5, 80), point(1, 6)]), "up to 6/s, 80 ms")
+    assert.strictEqual(mostText([point(0, 4)]), "up to 4/s")
   })
 
   it("sums up by calls", () => {

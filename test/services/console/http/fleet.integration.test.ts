@@ -128,7 +128,7 @@ describe("the fleet on the console", () => {
         withinMs: startMs
       })
       assert.sameMembers(
-        happened.map(({ what }) => String(what).split(" ")[0]),
+        happened.map(({ what }) => String(what).split(": ")[1]),
         ["sweeper", "console"]
       )
       assert.deepStrictEqual(yield* read("/timeline?kind=act"), [])
