@@ -19,7 +19,7 @@ const roles: ReadonlyArray<RoleName> = ["webhook-dispatcher", "console"]
 const condition = "WebhookDeliveriesAbandoned"
 const trigger = "trigger work_item.merged"
 
-// On a quiet machine each takes a tenth of this; rates are read over half a minute, so the condition's end takes longest.
+// Far more than a quiet machine needs. What is read as a rate ends half a minute after it stopped.
 const startWithin = Duration.seconds(60)
 const stepWithin = Duration.seconds(30)
 const endWithin = Duration.seconds(60)
@@ -48,7 +48,7 @@ const steps = Effect.fnUntraced(function* (folder: string) {
   yield* title("2. Register an endpoint")
   const receiver = yield* openReceiver
   yield* print(`  A receiver at ${receiver.url} answers 204.`)
-  receiver.settings.secret = (yield* run(`endpoints add try ${receiver.url} --set MaxAttempts=2`)).trim()
+  receiver.settings.secret = (yield* run(`endpoints add try ${receiver.url} --set MaxAttempts=2`)).out.trim()
 
   yield* title("3. Deliver an event")
   yield* run(trigger)
@@ -76,8 +76,10 @@ const steps = Effect.fnUntraced(function* (folder: string) {
   yield* receiver.received(1)
 
   yield* title("7. Wait for the all-clear, half a minute at most")
-  yield* until("an empty GET /conditions", endWithin, conditions, (all) => all.length === 0)
-  yield* run("doctor")
+  const isOver = (all: Effect.Success<typeof conditions>) => all.every(({ labels }) => labels["endpoint"] !== "try")
+  yield* until("the end of its conditions in GET /conditions", endWithin, conditions, isOver)
+  const { code } = yield* run("doctor", 0, 1)
+  if (code === 1) yield* print("  The delivery is mended. What is left has another cause, such as a busy machine.")
   yield* run("endpoints remove try")
 })
 
@@ -121,7 +123,7 @@ const startFleet = Effect.fnUntraced(function* (folder: string) {
   const { console: url, token } = yield* Schema.decodeEffect(Ready)(line)
   const client = yield* consoleClient({ url, token }).pipe(Effect.provide(FetchHttpClient.layer))
   return {
-    run: (words: string, code = 0) => run(words, { environment, code }),
+    run: (words: string, ...codes: ReadonlyArray<number>) => run(words, { environment, codes }),
     conditions: client.listConditions().pipe(
       Effect.map(({ items }) => items),
       Effect.mapError((error) => refusedBy(error, url))
@@ -151,12 +153,12 @@ const programWith = (...words: ReadonlyArray<string>) => [...process.execArgv, p
 
 interface Wanted {
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** The exit code. */
-  readonly code: number
+  /** The exit codes that it may end with; 0 if none is named. */
+  readonly codes: ReadonlyArray<number>
 }
 
-/** Shows a command and what it says, and returns its standard output. */
-const run = Effect.fnUntraced(function* (words: string, { environment, code: wanted }: Wanted) {
+/** Shows a command and what it says. */
+const run = Effect.fnUntraced(function* (words: string, { environment, codes }: Wanted) {
   const command = `./starling ${words}`
   yield* print(`$ ${command}`)
   const ended = Effect.callback<{ readonly code: number | null; readonly out: string; readonly said: string }>(
@@ -174,9 +176,11 @@ const run = Effect.fnUntraced(function* (words: string, { environment, code: wan
   )
   const { code, out, said } = yield* within(`the end of ${command}`, stepWithin, ended)
   yield* print(said.trimEnd().replaceAll(/^/gmu, "  "))
-  if (code !== wanted)
-    return yield* new CommandRefused({ reason: `${command} ended with ${code} instead of ${wanted}` })
-  return out
+  const wanted = codes.length === 0 ? [0] : codes
+  if (!wanted.includes(code ?? -1)) {
+    return yield* new CommandRefused({ reason: `${command} ended with ${code} instead of ${wanted.join(" or ")}` })
+  }
+  return { code, out }
 })
 
 const openReceiver = Effect.gen(function* () {

@@ -45,7 +45,7 @@ const story = [
   /^ {12}\.\/starling abandoned resend --endpoint try$/mu,
   /^\$ \.\/starling abandoned resend --endpoint try$/mu,
   /signature=good, answered 204/u,
-  /nothing is wrong/u,
+  /nothing is wrong|has another cause/u,
   /^Done in \d+ s\./mu
 ]
 
