@@ -11,6 +11,7 @@ export const pipelineBoard: Board = {
       title: "Now",
       panels: [
         stat("Ready", "short", "sum(max by (agent) (pipeline_ready_items))", "Items that a runner may take."),
+        stat("Agents benched", "short", "sum(max by (agent) (pipeline_agent_benched))", "They get no work.", 1),
         stat("Runners waiting", "short", "sum(pipeline_pickup_waiters)", "For something to do."),
         stat(
           "Dispatched",

@@ -22,6 +22,12 @@ export const readyItems = defineGauge({
   labels: ["agent"]
 })
 
+export const agentsBenched = defineGauge({
+  name: "pipeline_agent_benched",
+  help: "1 while an agent, or one of its instances, is benched: its credentials fail, or its runs end too fast. Else 0.",
+  labels: ["agent"]
+})
+
 export const pickupWaiters = defineGauge({
   name: "pipeline_pickup_waiters",
   help: "Runners that wait for something to do.",
@@ -35,4 +41,4 @@ export const followUpsBehind = defineGauge({
 })
 
 /** For the generated page. */
-export const pipelineMetrics = [reportsTotal, pickupsTotal, readyItems, pickupWaiters, followUpsBehind]
+export const pipelineMetrics = [reportsTotal, pickupsTotal, readyItems, agentsBenched, pickupWaiters, followUpsBehind]

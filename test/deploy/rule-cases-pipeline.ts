@@ -3,6 +3,13 @@ import { ruleCase, rising, type RuleCase } from "./rule-case.ts"
 
 export const pipelineCases: ReadonlyArray<RuleCase> = [
   ruleCase(
+    "PipelineAgentBenched",
+    "30m",
+    { 'pipeline_agent_benched{agent="a"}': "1x60" },
+    { agent: "a" },
+    { 'pipeline_agent_benched{agent="a"}': "0x60" }
+  ),
+  ruleCase(
     "PipelineCommandsFailing",
     "20m",
     {

@@ -55,6 +55,29 @@ export const pipelineConditions: ConditionGroup = {
       }
     },
     {
+      name: "PipelineAgentBenched",
+      severity: "warning",
+      title: "The agent {agent} is benched: its credentials fail, or its runs end too fast.",
+      hurts: "Work items for {agent} wait. Those that it failed need a retry.",
+      seen: {
+        kind: "level",
+        of: "most",
+        series: { metric: "pipeline_agent_benched" },
+        by: ["agent"],
+        is: ["==", 1]
+      },
+      after: "5m",
+      causedBy: [],
+      commands: ["./starling tail"],
+      runbook: {
+        means:
+          "An agent was refused by its provider, or ended `Agents.FastFailuresMax` runs within seconds. It gets no work until it is found fit.",
+        lookAt:
+          "`GET /agents` of pipeline-api: `bench` has the reason, such as `401 token expired`. `./starling tail`: the work items that it failed. The runner's log.",
+        act: "Repair what the reason names: log the agent in on its runner, or correct its command. It is tried again by itself; `POST /agents/{id}/restore` does so at once, and retries the items that failed since."
+      }
+    },
+    {
       name: "PipelineViewsBehind",
       severity: "warning",
       title: "Lists and watchdogs are {value} records behind.",

@@ -7,7 +7,7 @@ import { Views } from "#actors"
 import { queueId, type WorkItemPhase, type WorkItemStateName } from "#pipeline/contract"
 import type { InFlight } from "#pipeline"
 import { Metrics } from "#runtime"
-import { pickupWaiters, readyItems } from "../metrics.ts"
+import { agentsBenched, pickupWaiters, readyItems } from "../metrics.ts"
 import { agentRow, readAgents, readWorkItems } from "../views.ts"
 import { emptyLook, byPriority, lookOf, type ReadyItem, type ReadyLook } from "./ready-items.ts"
 
@@ -73,6 +73,7 @@ export class Ready extends Context.Service<
 const make = Effect.fnUntraced(function* (waitersMax: number) {
   const views = yield* Views
   const show = yield* gauges
+  const showBenched = yield* benchedGauge
   const given = givenItems()
   const runners = waitingRunners(waitersMax)
   let look = emptyLook
@@ -95,6 +96,7 @@ const make = Effect.fnUntraced(function* (waitersMax: number) {
     given.forget((id, given) => isInViews(views, id, given))
     runners.wake((waiting) => toDo({ views, candidates }, waiting, nowMs))
     show(look, runners.count())
+    showBenched(readAgents(views.list({ entity: "agent" })).map((row) => agentRow(row, nowMs)))
     Deferred.doneUnsafe(looked, Effect.void)
     looked = Deferred.makeUnsafe()
   })
@@ -183,6 +185,14 @@ const gauges = Effect.map(Metrics, (metrics) => {
     for (const name of look.ready.keys()) shown.add(name)
     for (const agent of shown) ready.set({ agent }, look.ready.get(agent)?.length ?? 0)
     waiters.set({}, waiting)
+  }
+})
+
+const benchedGauge = Effect.map(Metrics, (metrics) => {
+  const benched = metrics.gauge(agentsBenched)
+  return (agents: ReadonlyArray<ReturnType<typeof agentRow>>) => {
+    for (const [agent, instances] of Map.groupBy(agents, (row) => row.agent))
+      benched.set({ agent }, instances.some(({ state }) => state === "Benched") ? 1 : 0)
   }
 })
 
