@@ -44,7 +44,7 @@ const examineFleet = Effect.fnUntraced(function* ({ url, metrics, json }: Examin
   else {
     const names = [...new Set(findings.map(({ check }) => check))]
     yield* Effect.forEach(report(names, findings), print, { discard: true })
-    if (wrong === 0) yield* print(`nothing is wrong: none of ${conditions.length} conditions needs a hand`)
+    if (wrong === 0) yield* print(`nothing is wrong: none of ${conditions.length} conditions stands`)
   }
   if (wrong > 0) return yield* new CommandRefused({ reason: `${wrong} to mend` })
 })

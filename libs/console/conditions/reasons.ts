@@ -12,10 +12,11 @@ const namesOf = ({ subject, network, provider }: Sighting["labels"]) =>
 /** Without a repetition, and as short as a line or two of a terminal. */
 export const reasonsOf = (
   { seen }: Condition,
-  { labels }: Sighting,
+  { labels, mostly }: Sighting,
   processes: Observed["processes"]
 ): ReadonlyArray<string> => {
-  if (seen.kind === "down") return labels["role"] ? [`it ran ${labels["role"]}`] : []
+  if (mostly !== undefined) return [`mostly ${mostly}`]
+  if (seen.kind === "down") return downReasons(labels, processes)
   const check = checkOf(seen)
   const names = namesOf(labels)
   const { pod } = labels
@@ -29,5 +30,23 @@ export const reasonsOf = (
     .filter(({ url }) => pod === undefined || pod === placeOf(url))
     .flatMap(({ failing }) => failing.filter(([name]) => isOne(name)))
     .map(([name, reason]) => `${name}: ${reason}`.slice(0, charactersMax))
-  return [...new Set(reasons)].slice(0, reasonsMax)
+  const isBroker = seen.kind === "level" && seen.series.metric === "bus_connected"
+  return [...new Set([...(isBroker ? [withoutBroker(processes)] : []), ...reasons])].slice(0, reasonsMax)
+}
+
+const downReasons = ({ pod, role = "" }: Sighting["labels"], processes: Observed["processes"]) => {
+  const others = processes.filter(({ url, answers }) => answers && placeOf(url) !== pod)
+  const left = role === "" ? [] : others.filter(({ roles }) => role.split(", ").some((own) => roles.includes(own)))
+  return [
+    ...(role === ""
+      ? []
+      : [`it ran ${role}, which ${left.length === 0 ? "no other process runs" : `${left.length} more run`}`]),
+    `${others.length} of ${processes.length} processes answer`
+  ]
+}
+
+/** Whether the fault is the broker's or that of one process. */
+const withoutBroker = (processes: Observed["processes"]) => {
+  const away = processes.filter(({ failing }) => failing.some(([name]) => name.startsWith("bus ")))
+  return `${away.length} of ${processes.length} processes have no connection`
 }

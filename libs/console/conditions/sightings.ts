@@ -21,6 +21,8 @@ export interface Sighting {
   readonly labels: Labels
   /** In the unit of its metric; a share is at most 1. */
   readonly value: number
+  /** Of a share, what most of it was, by the labels that are left: `status_class 401`. */
+  readonly mostly?: string
 }
 
 export const sightingsOf = (sight: Sight, observed: Observed): ReadonlyArray<Sighting> => {
@@ -33,14 +35,16 @@ export const sightingsOf = (sight: Sight, observed: Observed): ReadonlyArray<Sig
     case "level":
       return levelIn(sight, window)
     case "share":
-      return grouped(rising(window, sight.part), sight.by, ({ rise }) => rise)
-        .map(({ labels, values }) => {
+      return grouped(rising(window, sight.part), sight.by, (sample) => sample)
+        .flatMap(({ labels, values: samples }) => {
+          const values = samples.map(({ rise }) => rise)
+          const mostly = mostOf(samples, sight)
           const whole = sight.whole.flatMap((series) => grouped(rising(window, series), sight.by, ({ rise }) => rise))
           const all = whole.filter((other) => sameLabels(other.labels, labels)).flatMap((other) => other.values)
-          return { labels, value: sum(values) / sum(all), count: sum(values) }
+          if (sum(values) < shareCountMin) return []
+          return [{ labels, value: sum(values) / sum(all), ...(mostly === "" ? {} : { mostly }) }]
         })
-        .filter(({ value, count }) => value > sight.above && count >= shareCountMin)
-        .map(({ labels, value }) => ({ labels, value }))
+        .filter(({ value }) => value > sight.above)
     case "pace":
       return grouped(rising(window, sight.series), sight.by, ({ rise }) => rise)
         .map(({ labels, values }) => ({ labels, value: sum(values) / window.seconds }))
@@ -64,6 +68,16 @@ export const sightingsOf = (sight: Sight, observed: Observed): ReadonlyArray<Sig
 
 // One call that fails while a process restarts is no state of the fleet; Prometheus judges over ten minutes.
 const shareCountMin = 2
+
+/** The labels of the series that rose most, without those that name the thing or a process. */
+const mostOf = (samples: ReadonlyArray<Rising>, { by }: Of<"share">) => {
+  const most = samples.toSorted((left, right) => right.rise - left.rise)[0]?.labels ?? {}
+  return Object.entries(most)
+    .filter(([label]) => !by.includes(label) && !ofProcess.has(label))
+    .map(([label, value]) => `${label} ${value}`)
+    .join(", ")
+}
+const ofProcess = new Set(["pod", "role", "instance"])
 
 interface Rising extends SeriesSample {
   readonly rise: number

@@ -59,9 +59,13 @@ export const explained = (standing: ReadonlyArray<Standing>): ReadonlyArray<Expl
       (left.id < right.id ? -1 : 1)
   )
   const all = ordered.map((one) => ({ ...one, causedBy: rootOf(one, ordered)?.id ?? null }))
-  return all
+  const groups = all
     .filter(({ causedBy }) => causedBy === null)
-    .flatMap((cause) => [cause, ...all.filter(({ causedBy }) => causedBy === cause.id)])
+    .map((cause) => [cause, ...all.filter(({ causedBy }) => causedBy === cause.id)])
+  // What causes something worse than itself is as urgent.
+  const rankOf = (group: ReadonlyArray<Explained>) =>
+    Math.min(...group.map(({ condition }) => ranks[condition.severity]))
+  return groups.toSorted((left, right) => rankOf(left) - rankOf(right)).flat()
 }
 
 /** Causes have causes: the last of them. The table has no circles. */

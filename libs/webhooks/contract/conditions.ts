@@ -163,7 +163,7 @@ export const webhookConditions: ConditionGroup = {
         is: [">", 0]
       },
       after: "0m",
-      causedBy: [],
+      causedBy: ["WebhookCircuitOpen", "WebhookEndpointFailing"],
       commands: [
         "./starling abandoned list --endpoint {endpoint}",
         "./starling endpoints test {endpoint}",
@@ -233,7 +233,13 @@ export const webhookConditions: ConditionGroup = {
         above: 0
       },
       after: "0m",
-      causedBy: ["StarlingBusDisconnected", "StarlingStreamsUnusable", "StarlingStoreFilling", "StarlingStreamFilling"],
+      causedBy: [
+        "StarlingPublishFailing",
+        "StarlingBusDisconnected",
+        "StarlingStreamsUnusable",
+        "StarlingStoreFilling",
+        "StarlingStreamFilling"
+      ],
       commands: ["./starling doctor"],
       runbook: {
         means: "Attempts were made, and delivered or retried as always, but were not written to the delivery log.",
@@ -249,6 +255,7 @@ export const webhookConditions: ConditionGroup = {
       seen: { kind: "p99", histogram: "webhook_dispatch_seconds", by: ["attempt"], within: "5m", above: 2 },
       after: "10m",
       causedBy: [
+        "StarlingPublishFailing",
         "StarlingBusDisconnected",
         "StarlingStreamsUnusable",
         "StarlingEventLoopLate",

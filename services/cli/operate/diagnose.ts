@@ -3,16 +3,19 @@ import type { Finding } from "#deploy/doctor"
 import type { Conditions } from "#console/api"
 
 /** Each condition that has to be mended itself, with what it causes. Those only worth knowing are advice. */
-export const findingsOf = ({ items }: Pick<Conditions, "items">): ReadonlyArray<Finding> =>
+export const findingsOf = ({ at, items }: Pick<Conditions, "at" | "items">): ReadonlyArray<Finding> =>
   items
     .filter(({ causedBy }) => causedBy === null)
     .map(({ id, name, severity, title, hurts, reasons, since, commands }) => {
-      const effects = new Set(items.filter(({ causedBy }) => causedBy === id).map((effect) => effect.name))
+      const caused = items.filter(({ causedBy }) => causedBy === id)
+      const effects = new Set(caused.map((effect) => effect.name))
       const explains = effects.size === 0 ? [] : [`It explains ${[...effects].join(", ")}.`]
       return {
         check: name,
-        state: severity === "info" ? "advice" : "missing",
-        what: `${title.replace(/\.$/u, "")} (${severity}, since ${since})`,
+        state: [severity, ...caused.map((effect) => effect.severity)].every((one) => one === "info")
+          ? "advice"
+          : "missing",
+        what: `${title.replace(/\.$/u, "")} (${severity}, for ${duration(Date.parse(at) - Date.parse(since))}, since ${since})`,
         why: [hurts, ...explains, ...reasons].join("\n"),
         // It would lead back here.
         mend: [
@@ -21,3 +24,9 @@ export const findingsOf = ({ items }: Pick<Conditions, "items">): ReadonlyArray<
         ].join("\n")
       }
     })
+
+const duration = (ms: number) => {
+  const seconds = Math.max(0, Math.round(ms / 1_000))
+  if (seconds < 120) return `${seconds} s`
+  return seconds < 7_200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3_600)} h`
+}

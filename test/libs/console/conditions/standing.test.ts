@@ -74,6 +74,41 @@ describe("conditions that stand", () => {
     )
   })
 
+  it("are as urgent as the worst that they cause", () => {
+    const text = [
+      'webhook_circuit_state{endpoint="ci"} 2',
+      'webhook_abandoned_deliveries{endpoint="ci"} 3',
+      'check_failing{check="tokens",subject=""} 1'
+    ].join("\n")
+    assert.deepStrictEqual(
+      explained(standingAfter([text, text, text])).map(({ condition }) => condition.name),
+      ["WebhookCircuitOpen", "WebhookDeliveriesAbandoned", "StarlingTokensEnding"]
+    )
+  })
+
+  it("name a process by what it runs, and say how many others have the same fault", () => {
+    const lookAt = looks()
+    const last = [0, 5, 10].map((second) => lookAt(scan(second, away))).at(-1)
+    const [item] = last === undefined ? [] : conditionsView(last).items
+    assert.strictEqual(item?.title, "sweeper (10.0.0.1:9400) has no connection to the broker.")
+    assert.deepStrictEqual(item?.reasons, [
+      "1 of 1 processes have no connection",
+      "bus sweeper: no answer",
+      "chain eip155:1: refused"
+    ])
+  })
+
+  it("say what most of a share was", () => {
+    const attempts = (count: number) =>
+      [200, 401, 500]
+        .map((status, index) => `webhook_attempts_total{endpoint="ci",status_class="${status}"} ${count * index}`)
+        .join("\n")
+    const lookAt = looks()
+    const last = [0, 5, 10, 15].map((second) => lookAt(scan(second, attempts(second)))).at(-1)
+    const [item] = last === undefined ? [] : conditionsView(last).items
+    assert.deepStrictEqual(item?.reasons, ["mostly status_class 500"])
+  })
+
   it("are shown with their sentences filled in", () => {
     const lookAt = looks()
     const last = [0, 5, 10].map((second) => lookAt(scan(second, 'webhook_circuit_state{endpoint="ci"} 2'))).at(-1)
@@ -88,7 +123,7 @@ describe("conditions that stand", () => {
     ['x402_chain_unreachable{network="eip155:1"} 1', ["chain eip155:1: refused"]],
     ['x402_chain_unreachable{network="eip155:2"} 1', []],
     ['check_failing{check="room",subject="eip155:1"} 1', []],
-    [undefined, ["it ran sweeper"]]
+    [undefined, ["it ran sweeper, which no other process runs", "0 of 1 processes answer"]]
   ])("have the reasons of the checks that they are about: %s", (text, reasons) => {
     const lookAt = looks()
     const last = [0, 5, 10].map((second) => lookAt(scan(second, text))).at(-1)

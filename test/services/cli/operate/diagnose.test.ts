@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { findingsOf } from "../../../../services/cli/operate/diagnose.ts"
 
+const at = "2026-01-01T00:00:34.000Z"
+
 const condition = {
   id: "StarlingBusDisconnected pod=a",
   name: "StarlingBusDisconnected",
@@ -17,16 +19,16 @@ const condition = {
 
 describe("the doctor of a fleet", () => {
   it("finds nothing wrong where no condition stands", () => {
-    assert.deepStrictEqual(findingsOf({ items: [] }), [])
+    assert.deepStrictEqual(findingsOf({ at, items: [] }), [])
   })
 
   it("names each condition with whom it hurts, what it explains, what the processes say, and what to run", () => {
     const effect = { ...condition, id: "b", name: "StarlingServerErrors", causedBy: condition.id }
-    assert.deepStrictEqual(findingsOf({ items: [condition, effect] }), [
+    assert.deepStrictEqual(findingsOf({ at, items: [condition, effect] }), [
       {
         check: "StarlingBusDisconnected",
         state: "missing",
-        what: "a has no connection to the broker (critical, since 2026-01-01T00:00:00.000Z)",
+        what: "a has no connection to the broker (critical, for 34 s, since 2026-01-01T00:00:00.000Z)",
         why: "Its calls answer 503.\nIt explains StarlingServerErrors.\nbus sweeper: refused",
         mend: "docker compose logs nats\ndocs/runbooks.md#starlingbusdisconnected"
       }
@@ -34,7 +36,13 @@ describe("the doctor of a fleet", () => {
   })
 
   it("takes what is only worth knowing as advice", () => {
-    const [finding] = findingsOf({ items: [{ ...condition, severity: "info" }] })
+    const [finding] = findingsOf({ at, items: [{ ...condition, severity: "info" }] })
     assert.strictEqual(finding?.state, "advice")
+  })
+
+  it("does not take as advice what causes something worse", () => {
+    const effect = { ...condition, id: "b", causedBy: condition.id }
+    const [finding] = findingsOf({ at, items: [{ ...condition, severity: "info" }, effect] })
+    assert.strictEqual(finding?.state, "missing")
   })
 })
