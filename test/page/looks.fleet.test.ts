@@ -127,7 +127,7 @@ describe.skipIf(!hasBrowser)("how the page looks", () => {
 
     await go("/")
     // What lies there from before is said, although every role is up.
-    await page.getByRole("link", { name: /abandoned deliveries to demo/u }).waitFor()
+    await page.getByRole("link", { name: /abandoned deliveries to demo/iu }).waitFor()
     assert.strictEqual(await page.getByText("Nothing needs attention").count(), 0)
     await page.getByRole("button", { name: "Publish it" }).click()
     await page.getByText("204 delivered").waitFor()

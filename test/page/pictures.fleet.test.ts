@@ -19,7 +19,7 @@ describe.skipIf(!hasBrowser)("the screens of a fleet that is in use", () => {
   const acts: Readonly<Record<string, () => Promise<void>>> = {
     "/": async () => {
       await page
-        .getByRole("link", { name: /abandoned deliveries/u })
+        .getByRole("link", { name: /abandoned deliveries/iu })
         .first()
         .waitFor()
       await page.getByRole("button", { name: "Publish it" }).click()

@@ -43,10 +43,10 @@ const Fleet = () => {
 const Kinds = () => (
   <div className="form">
     <Histories heading="Roles" kind="role" />
-    <Histories heading="Endpoints" kind="endpoint" />
-    <Histories heading="Providers of models" kind="provider" />
-    <Histories heading="Chains" kind="chain" />
-    <Histories heading="Engines of speech" kind="engine" />
+    <Histories heading="Endpoints" kind="endpoint" isExplained={false} />
+    <Histories heading="Providers of models" kind="provider" isExplained={false} />
+    <Histories heading="Chains" kind="chain" isExplained={false} />
+    <Histories heading="Engines of speech" kind="engine" isExplained={false} />
   </div>
 )
 

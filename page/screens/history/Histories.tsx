@@ -21,13 +21,15 @@ interface HistoriesProps {
   readonly kind: Kind
   /** Undefined: the busiest of that kind. */
   readonly things?: ReadonlyArray<Shown>
+  /** Once a screen. */
+  readonly isExplained?: boolean
 }
 
 // A minute is a point, and the newest one grows.
 const everyMs = 10_000
 const ranges: ReadonlyArray<Range> = ["hour", "day", "month"]
 
-export const Histories = ({ heading = "History", kind, things }: HistoriesProps) => {
+export const Histories = ({ heading = "History", kind, things, isExplained = true }: HistoriesProps) => {
   const [range, setRange] = useState<Range>("hour")
   const [only] = things?.length === 1 ? things : []
   const { value } = useResource(
@@ -48,9 +50,11 @@ export const Histories = ({ heading = "History", kind, things }: HistoriesProps)
           ))}
         </span>
       </div>
-      <p className="soft beneath">
-        Bars are calls, red is what failed; lines are p50 and, dashed, p95. Without a bar nobody looked.
-      </p>
+      {isExplained ? (
+        <p className="soft">
+          Bars are calls, red is what failed; lines are p50 and, dashed, p95. Without a bar nobody looked.
+        </p>
+      ) : null}
       {value !== undefined && shown.length === 0 ? <p className="soft">Nothing was used yet.</p> : null}
       <div className="histories-of">
         {shown.map((thing) => (
