@@ -20,7 +20,7 @@ const throughLog = <A, E, R>(
   Effect.catch(ask(before), (error) => {
     const part = Option.getOrUndefined(decodePart(error))?.error.details
     if (part === undefined) return Effect.fail(error)
-    const progress = note(`not among the newest ${part.lookedAt} of ${part.messages} messages, looking on`)
+    const progress = note(`not among the newest ${part.lookedAt} of ${part.messages} messages, searching further`)
     return Effect.andThen(progress, throughLog(ask, part.before))
   })
 
@@ -99,7 +99,8 @@ export const deliveries = family("deliveries", {
         status: "status",
         ms: "durationMs",
         delivery: "deliveryId",
-        near: "place"
+        near: "place",
+        error: "error"
       }
     }),
     show,

@@ -75,7 +75,7 @@ const deliveryThing = Effect.fnUntraced(function* (known: Line) {
     kind: "delivery",
     id: deliveryId,
     at: lines[0]?.attempt.startedAt ?? null,
-    text: `to ${endpoint}: ${isGivenUp ? "given up" : outcome === "delivered" ? "delivered" : "tried again"}${missing}`,
+    text: `to ${endpoint}: ${isGivenUp ? "abandoned" : outcome === "delivered" ? "delivered" : "to be retried"}${missing}`,
     below: [...lines.map(attemptThing), ...abandoned.things]
   }
   return thing

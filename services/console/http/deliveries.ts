@@ -171,9 +171,11 @@ const foundDelivery = Effect.fnUntraced(function* ({ near, before }: Hint) {
 const searchWithinMs = 10_000
 
 const notFoundBy = ({ lookedAt, messages, next }: Search) => {
-  const counts = `${lookedAt} of ${messages} messages of the delivery log`
-  const message =
-    next === undefined ? `no attempt of it is among all ${counts}` : `no attempt of it is among the newest ${counts}`
+  const where =
+    next === undefined
+      ? `in the delivery log, which has ${messages} messages`
+      : `among the newest ${lookedAt} of ${messages} messages of the delivery log`
+  const message = `no attempt of this delivery is ${where}`
   const before = next === undefined ? {} : { before: String(next) }
   return amended(notFound(message), { details: { lookedAt, messages, ...before } })
 }

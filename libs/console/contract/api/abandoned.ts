@@ -66,12 +66,12 @@ export const AbandonedGroup = guarded(
     },
     success: AbandonedPage,
     summary: "List abandoned deliveries",
-    description: "Deliveries that were given up in the last thirty days."
+    description: "Deliveries that were abandoned in the last thirty days."
   }),
   read("getAbandoned", "/abandoned/:sequence", {
     success: AbandonedDetails,
     summary: "Look at an abandoned delivery",
-    description: "Why it was given up, and the body that was sent."
+    description: "Why it was abandoned, and the body that was sent."
   }),
   act("resendAllAbandoned", "/abandoned/resend", {
     payload: ResendAbandoned,
@@ -82,7 +82,7 @@ export const AbandonedGroup = guarded(
     description:
       "Those that the body selects: each becomes a new delivery that names the old one, and leaves the list. " +
       "With `dryRun` they are only counted. An `Idempotency-Key` stands for what its first call selected: repeated, it " +
-      "sends nothing more, also where one of them was given up once more.",
+      "sends nothing more, also where one of them was abandoned once more.",
     example: { reason: "the receiver is back", endpoint: "demo", dryRun: true }
   }),
   act("resendAbandoned", "/abandoned/:sequence/resend", {

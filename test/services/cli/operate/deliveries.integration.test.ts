@@ -21,7 +21,7 @@ const found = {
 const inPart = (lookedAt: number, before: string) => ({
   error: {
     code: "not_found",
-    message: `no attempt of it is among the newest ${lookedAt} of 3000 messages of the delivery log`,
+    message: `no attempt of this delivery is among the newest ${lookedAt} of 3000 messages of the delivery log`,
     details: { lookedAt, messages: 3_000, before }
   },
   request_id: "req_1"
@@ -64,7 +64,7 @@ describe("a delivery by its id", () => {
         const ran = yield* runHere(["deliveries", act, deliveryId, "--url", url], { STARLING_TOKEN: "stt_x" })
         assert.strictEqual(ran.code, 0, ran.error)
         assert.include(ran.out, out)
-        assert.include(ran.error, "not among the newest 2000 of 3000 messages, looking on")
+        assert.include(ran.error, "not among the newest 2000 of 3000 messages, searching further")
         assert.deepStrictEqual(asked, ["", "2001", "1001"])
       }).pipe(Effect.scoped)
     )
