@@ -239,7 +239,7 @@ export class DeliveryMetrics extends Context.Service<
           if (delivery.isTest === true) return
           const labels = { endpoint: endpoint.name }
           const isFirst = delivery.attempt === 1
-          const sinceMs = isFirst ? delivery.storedAt : delivery.dueAt
+          const sinceMs = isFirst ? beganAtMs(delivery) : delivery.dueAt
           if (isFirst) firstByte.observe(labels, seconds(nowMs - sinceMs))
           else lateness.observe(labels, seconds(nowMs - sinceMs))
           if (isHeld) heldAtMs.set(endpoint.id, nowMs)
@@ -255,7 +255,7 @@ export class DeliveryMetrics extends Context.Service<
           meanMs.set(endpoint.id, mean)
           latency.set(labels, Math.round(mean) / 1_000)
           if (decision._tag === "Retry") return
-          if (decision._tag === "Delivered") delivered.observe(labels, seconds(nowMs - delivery.storedAt))
+          if (decision._tag === "Delivered") delivered.observe(labels, seconds(nowMs - beganAtMs(delivery)))
           deliveriesTotal.inc({ endpoint: endpoint.name, outcome: outcomes[decision._tag] })
         },
         tested: (endpoint, outcome) => testsTotal.inc({ endpoint: endpoint.name, outcome }),
@@ -277,6 +277,9 @@ export class DeliveryMetrics extends Context.Service<
     })
   )
 }
+
+/** One that an operator sends again has waited for the operator, and for no process. */
+const beganAtMs = ({ storedAt, dueAt, redriveOf }: Delivery) => (redriveOf === undefined ? storedAt : dueAt)
 
 /** The series of each endpoint, begun when it appears and ended after it is gone. */
 const endpointSeries = Effect.gen(function* () {

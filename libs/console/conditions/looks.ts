@@ -22,8 +22,10 @@ export interface Looked {
 export const looks = (sinceOf?: (id: string) => number | undefined) => {
   let readings: ReadonlyArray<Reading> = []
   let seen: Seen = new Map()
+  let beganAtMs: number | undefined
   return ({ reading, targets, readiness }: Pick<Scan, "reading" | "targets" | "readiness">): Looked => {
     const { atMs } = reading
+    beganAtMs ??= atMs
     readings = [...readings.filter((one) => one.atMs < atMs && atMs - one.atMs <= spanMs), reading]
     const window = windowOf(readings.length > 1 ? readings[0] : undefined, reading)
     const processes = targets.map((target) => ({
@@ -38,7 +40,7 @@ export const looks = (sinceOf?: (id: string) => number | undefined) => {
       processes,
       again: [...seen.values()].filter(({ id }) => before.has(id)),
       standing: [...seen.values()].filter((one) => isStanding(one, atMs)),
-      isWhole: atMs - (readings[0]?.atMs ?? atMs) >= wholeMs
+      isWhole: readings.length > 1 && atMs - beganAtMs >= wholeMs
     }
   }
 }

@@ -110,6 +110,16 @@ describe("the dispatcher's own part of a delivery's time", () => {
     }).pipe(Effect.provide(testing))
   )
 
+  it.effect("begins, of one that an operator sends again, when they did", () =>
+    Effect.gen(function* () {
+      const { begin, left } = yield* DeliveryMetrics
+      const quick = endpointOf("quick")
+      begin(quick)
+      left(quick, { ...delivery, redriveOf: "4f9b2d" }, retry)
+      assert.sameMembers(yield* own, ["first 0.5", "first 1"])
+    }).pipe(Effect.provide(testing))
+  )
+
   it.effect.each([
     ["all of its Concurrency was in use", (metrics) => metrics.left(slow, delivery, { ...first, isHeld: true })],
     ["it was paused, behind or had a full backlog", (metrics) => metrics.held(slow, 10_100)],
