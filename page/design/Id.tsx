@@ -27,7 +27,10 @@ export const Id = ({ text, what }: IdProps) => {
       onBlur={() => setSaid(undefined)}
     >
       <code>{said ?? short}</code>
-      <span aria-hidden="true">⧉</span>
+      <svg aria-hidden="true" viewBox="0 0 12 12" width="10" height="10" fill="none" stroke="currentColor">
+        <rect x="0.5" y="3.5" width="8" height="8" rx="1" />
+        <path d="M3.5 3V1.5a1 1 0 0 1 1-1h6a1 1 0 0 1 1 1v6a1 1 0 0 1-1 1H9" />
+      </svg>
     </button>
   )
 }

@@ -7,8 +7,8 @@ export interface Column<Row> {
   readonly cell: (row: Row) => ReactNode
   /** Right-aligned, in figures of one width. */
   readonly isNumber?: boolean
-  /** Left out on narrow screens. */
-  readonly isMinor?: boolean
+  /** Left out on narrow screens; `first`: where there is half the room, too. */
+  readonly isMinor?: boolean | "first"
 }
 
 interface TableProps<Row> {
@@ -53,4 +53,5 @@ export const Table = <Row,>({ label, rows, columns, keyOf, linkOf }: TableProps<
   </div>
 )
 
-const classesOf = (isNumber = false, isMinor = false) => `${isNumber ? "number" : ""} ${isMinor ? "minor" : ""}`.trim()
+const classesOf = (isNumber = false, isMinor: boolean | "first" = false) =>
+  [isNumber ? "number" : "", isMinor === false ? "" : isMinor === true ? "minor" : "minor first"].join(" ").trim()

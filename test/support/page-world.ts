@@ -65,8 +65,9 @@ export const startPageWorld = async ({ isFilled = false }: WorldOptions = {}): P
   }
   const emptyReceivers = isFilled ? await fillFleet(fleet, home) : () => undefined
   if (isFilled) {
-    for (const [title, instructions] of items)
-      await createItem(fleet, { title, instructions, repositoryUrl: garden.url })
+    for (const [title, instructions, agent] of items) {
+      await createItem(fleet, { title, instructions, agent, repositoryUrl: garden.url })
+    }
   }
   return {
     fleet,
@@ -86,7 +87,9 @@ export const startPageWorld = async ({ isFilled = false }: WorldOptions = {}): P
 }
 
 /** Work items in each state, by what their agent is ordered to do. */
-const items: ReadonlyArray<readonly [title: string, instructions: string]> = [
+const items: ReadonlyArray<readonly [title: string, instructions: string, agent?: string]> = [
+  ["Prune the roses", "!ask How far back?"],
+  ["Plan the spring beds", "Nobody takes it.", "planner"],
   ["Sweep the path", "Leave no leaf."],
   ["Repaint the bench", "The old green."],
   ["Count the bulbs", "!no-action"],
@@ -99,11 +102,15 @@ interface Wish {
   readonly title: string
   readonly instructions: string
   readonly repositoryUrl: string
+  readonly agent?: string | undefined
 }
 
-const createItem = async (fleet: RunningFleet, { title, instructions, repositoryUrl }: Wish): Promise<string> => {
+const createItem = async (
+  fleet: RunningFleet,
+  { title, instructions, repositoryUrl, agent = "coder" }: Wish
+): Promise<string> => {
   await callPipeline(fleet, "PUT", "/projects/garden", { displayName: "Garden", repositoryUrl })
-  const wish = { title, projectId: "garden", agent: "coder", instructions }
+  const wish = { title, projectId: "garden", agent, instructions }
   return (await callPipeline(fleet, "POST", "/workitems", wish)).id
 }
 

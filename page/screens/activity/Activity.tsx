@@ -11,11 +11,11 @@ import { Receipts } from "./Receipts.tsx"
 import { Sums } from "./Sums.tsx"
 
 const tabs = [
-  { path: "/activity", title: "Receipts" },
-  { path: "/activity/sums", title: "Totals" },
-  { path: "/activity/claims", title: "Claims" },
-  { path: "/activity/books", title: "Books" },
-  { path: "/activity/chains", title: "Chains" }
+  { path: "/activity", below: "/activity/receipts/", title: "Receipts" },
+  { path: "/activity/sums", below: "/activity/sums/", title: "Totals" },
+  { path: "/activity/claims", below: "/activity/claims/", title: "Claims" },
+  { path: "/activity/books", below: "/activity/books/", title: "Books" },
+  { path: "/activity/chains", below: "/activity/chains/", title: "Chains" }
 ] as const
 
 /** Money: what was paid by whom for what, payments in use, and what does not fit. */
@@ -29,7 +29,11 @@ const Activity = () => {
         <>
           <Tabs
             label="Parts of Activity"
-            tabs={tabs.map(({ path, title }) => ({ title, href: `#${path}`, isHere: path === location }))}
+            tabs={tabs.map(({ path, below, title }) => ({
+              title,
+              href: `#${path}`,
+              isHere: path === location || location.startsWith(below)
+            }))}
           />
           <Part />
         </>

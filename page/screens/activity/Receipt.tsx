@@ -88,10 +88,9 @@ const Refunds = ({ receipt, onDone }: { readonly receipt: ReceiptAnswer; readonl
   return (
     <>
       <p>
-        <strong>Refunds</strong>
+        <strong>{refunds.length === 0 ? "No refunds" : "Refunds"}</strong>
       </p>
-      {refunds.length === 0 ? <p className="soft">Nothing.</p> : null}
-      <ul>
+      <ul hidden={refunds.length === 0}>
         {refunds.map((refund) => (
           <li key={refund.key}>
             {amountText(refund)} <Badge tone={tones[refund.state]}>{refund.state}</Badge> <Time at={refund.orderedAt} />
@@ -100,18 +99,20 @@ const Refunds = ({ receipt, onDone }: { readonly receipt: ReceiptAnswer; readonl
           </li>
         ))}
       </ul>
-      <Act
-        label="Refund"
-        scope="console:operate"
-        question="Refund everything that is left?"
-        kind="danger"
-        run={(reason) => post("/receipts/:sequence/refunds", { key, reason }, { params }).then(onDone)}
-      >
-        <p>
-          A settler transfers it on the chain to <code>{payer}</code>, once. A part of it:{" "}
-          <code>./starling receipts refund {sequence} --amount …</code>
-        </p>
-      </Act>
+      <div className="actions">
+        <Act
+          label="Refund"
+          scope="console:operate"
+          question="Refund everything that is left?"
+          kind="danger"
+          run={(reason) => post("/receipts/:sequence/refunds", { key, reason }, { params }).then(onDone)}
+        >
+          <p>
+            A settler transfers it on the chain to <code>{payer}</code>, once. A part of it:{" "}
+            <code>./starling receipts refund {sequence} --amount …</code>
+          </p>
+        </Act>
+      </div>
     </>
   )
 }

@@ -8,7 +8,7 @@ import { Head, Tabs } from "../../design/Head.tsx"
 import { Pager } from "../../design/Pager.tsx"
 import { Empty } from "../../design/Said.tsx"
 import { type Column, Table } from "../../design/Table.tsx"
-import { Time } from "../../design/Time.tsx"
+import { Time, useNowMs } from "../../design/Time.tsx"
 import { duration } from "../../design/words.ts"
 import { type DeliveryRow, OutcomeBadge } from "./OutcomeBadge.tsx"
 import { addAddress } from "../../endpoint-addresses.ts"
@@ -51,10 +51,16 @@ const columns: ReadonlyArray<Column<DeliveryRow>> = [
   { title: "Took", cell: ({ durationMs }) => duration(durationMs), isNumber: true, isMinor: true },
   {
     title: "Next",
-    cell: ({ nextAttemptAt }) => (nextAttemptAt === null ? "–" : <Time at={nextAttemptAt} />),
+    cell: ({ nextAttemptAt }) => <Next at={nextAttemptAt} />,
     isMinor: true
   }
 ]
+
+/** One that is past has its own row. */
+const Next = ({ at }: { readonly at: string | null }) => {
+  const nowMs = useNowMs()
+  return at === null || Date.parse(at) < nowMs ? "–" : <Time at={at} />
+}
 
 const Attempts = () => {
   const filters = useFilters(names)

@@ -129,10 +129,10 @@ const AttemptCard = ({ attempt }: { readonly attempt: Attempt }) => {
       </div>
       {why === undefined ? null : <p className="soft">{why}</p>}
       <Headers title="Request headers" headers={requestHeaders} />
-      <Headers title="Answer's headers" headers={responseHeaders} />
+      <Headers title="Response headers" headers={responseHeaders} />
       {responseBody === null || responseBody === "" ? null : (
         <>
-          <h4>Answer's first kilobyte</h4>
+          <h4>Response body, first kilobyte</h4>
           <pre tabIndex={0}>{responseBody}</pre>
         </>
       )}

@@ -70,7 +70,7 @@ const columns: ReadonlyArray<Column<EndpointRow>> = [
   {
     title: "Defined in",
     cell: ({ source }) => (source === "configuration" ? "configuration file" : "console"),
-    isMinor: true
+    isMinor: "first"
   }
 ]
 

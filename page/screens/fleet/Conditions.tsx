@@ -1,30 +1,36 @@
+import { useState } from "react"
 import { Badge } from "../../design/Badge.tsx"
-import { CopyButton } from "../../design/Button.tsx"
+import { Button, CopyButton } from "../../design/Button.tsx"
 import { Time } from "../../design/Time.tsx"
 import type { Condition } from "./conditions.ts"
 import { Runbook } from "./Runbook.tsx"
 
 /** What is wrong now: since when, whom it hurts, the way to where it is mended, what to run, and its runbook. */
-export const Conditions = ({ conditions, shownMax = conditions.length }: ConditionsProps) =>
-  conditions.length === 0 ? null : (
+export const Conditions = ({ conditions, shownMax }: ConditionsProps) => {
+  const [isWhole, setWhole] = useState(false)
+  const shown = isWhole ? conditions : conditions.slice(0, shownMax)
+  if (conditions.length === 0) return null
+  return (
     <>
       <ul className="conditions" aria-label="What needs attention">
-        {conditions.slice(0, shownMax).map((condition) => (
+        {shown.map((condition) => (
           <Item key={condition.title} {...condition} />
         ))}
       </ul>
-      {conditions.length <= shownMax ? null : (
-        <p>
-          <a href="#/fleet">{conditions.length - shownMax} more under Fleet</a>
-        </p>
+      {shown.length === conditions.length ? null : (
+        <div>
+          <Button onClick={() => setWhole(true)}>Show {conditions.length - shown.length} more</Button>
+        </div>
       )}
     </>
   )
+}
 
 interface ConditionsProps {
+  /** The worst first. */
   readonly conditions: ReadonlyArray<Condition>
-  /** Those below are reached by a link. */
-  readonly shownMax?: number
+  /** Those below are shown on demand: the rest of the page stays in sight. */
+  readonly shownMax: number
 }
 
 const Item = ({

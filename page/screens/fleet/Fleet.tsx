@@ -68,10 +68,10 @@ const Now = () => {
           {windowSeconds === 0 ? "rates in a moment" : `rates over ${figure(windowSeconds)} s`}, read <Time at={at} />
         </span>
       </p>
-      <Conditions conditions={conditionsOf(frame)} />
-      <Totals totals={totals} past={past} />
+      <Conditions conditions={conditionsOf(frame)} shownMax={4} />
       <h2>Processes</h2>
       <Table label="Processes" rows={processesOf(roles)} columns={processColumns} keyOf={({ at: place }) => place} />
+      <Totals totals={totals} past={past} />
       <h2>Endpoints</h2>
       {endpoints.length === 0 ? (
         <p className="soft">Nothing has been sent to any of them yet.</p>
@@ -108,7 +108,7 @@ const Totals = ({ totals, past }: TotalsProps) => (
         <dl>
           {Object.entries(values).map(([name, value]) => (
             <div key={name} className="total">
-              <dt>{`${name}/s` in values ? `${name} in total` : words(name)}</dt>
+              <dt>{`${name}/s` in values ? `all ${name}` : words(name)}</dt>
               <dd>
                 <Curve values={past.map((one) => one[group]?.[name] ?? null)} />
                 {totalOf(name, value)}

@@ -2,7 +2,7 @@
 import { useState } from "react"
 import { get } from "../../api/client.ts"
 import { useResource } from "../../api/resource.ts"
-import { Button } from "../../design/Button.tsx"
+import { Chip } from "../../design/Chip.tsx"
 import { duration, percent, rate } from "../../design/words.ts"
 import { Chart } from "./Chart.tsx"
 import { figuresOf, type History, mostText, placesOf, startText, type Range, rangeWords } from "./history.ts"
@@ -42,11 +42,9 @@ export const Histories = ({ heading = "History", kind, things, isExplained = tru
     <section className="histories" aria-label={heading}>
       <div className="row">
         <h2>{heading}</h2>
-        <span className="ranges" role="group" aria-label="Range">
+        <span className="chips" role="group" aria-label="Range">
           {ranges.map((one) => (
-            <Button key={one} kind="bare" aria-pressed={one === range} onClick={() => setRange(one)}>
-              {rangeWords[one]}
-            </Button>
+            <Chip key={one} label={rangeWords[one]} isOn={one === range} onClick={() => setRange(one)} />
           ))}
         </span>
       </div>

@@ -1,13 +1,13 @@
 /** What happened, newest first: conditions, breakers, processes, leases and acts in one list. */
-import { useState } from "react"
+import { useFilters } from "../../address.ts"
 import { type Answer, get } from "../../api/client.ts"
 import { useResource } from "../../api/resource.ts"
 import { Badge } from "../../design/Badge.tsx"
-import { Button } from "../../design/Button.tsx"
+import { FilterBar } from "../../design/FilterBar.tsx"
 import { Fault, Loading } from "../../design/Said.tsx"
 import { printable } from "../../design/shown.ts"
 import { Time } from "../../design/Time.tsx"
-import { kinds, type Kind, toneOf } from "./timeline.ts"
+import { kinds, toneOf } from "./timeline.ts"
 import "./history.css"
 
 type Happening = Answer<"GET", "/timeline">["items"][number]
@@ -20,7 +20,8 @@ interface TimelineProps {
 }
 
 export const Timeline = ({ shownMax }: TimelineProps) => {
-  const [kind, setKind] = useState<Kind>()
+  const filters = useFilters(["kind"])
+  const kind = kinds.find(({ value }) => value === filters.values.kind)?.value
   const { value, refused, reload } = useResource(
     `timeline ${kind ?? ""}`,
     (signal) => get("/timeline", { query: kind === undefined ? {} : { kind }, signal }),
@@ -31,13 +32,7 @@ export const Timeline = ({ shownMax }: TimelineProps) => {
     <section className="timeline-part" aria-label="What happened">
       <h2>What happened</h2>
       {shownMax === undefined ? (
-        <p className="ranges" role="group" aria-label="Only">
-          {kinds.map(([one, title]) => (
-            <Button key={title} kind="bare" aria-pressed={one === kind} onClick={() => setKind(one)}>
-              {title}
-            </Button>
-          ))}
-        </p>
+        <FilterBar filters={filters} fields={[{ name: "kind", label: "Only", choices: kinds }]} />
       ) : null}
       {value !== undefined ? null : refused === undefined ? (
         <Loading what="what happened" />

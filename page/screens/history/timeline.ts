@@ -5,13 +5,12 @@ import type { Tone } from "../../design/tone.ts"
 type Happening = Answer<"GET", "/timeline">["items"][number]
 export type Kind = Happening["kind"]
 
-export const kinds: ReadonlyArray<readonly [kind: Kind | undefined, title: string]> = [
-  [undefined, "All"],
-  ["condition", "Conditions"],
-  ["breaker", "Breakers"],
-  ["process", "Starts"],
-  ["lease", "Leases"],
-  ["act", "Acts"]
+export const kinds: ReadonlyArray<{ readonly value: Kind; readonly label: string }> = [
+  { value: "condition", label: "Conditions" },
+  { value: "breaker", label: "Breakers" },
+  { value: "process", label: "Starts" },
+  { value: "lease", label: "Leases" },
+  { value: "act", label: "Acts" }
 ]
 
 /** What hurts is red, what is over is green, and what is no trouble is quiet. */

@@ -53,9 +53,6 @@ const products = [
   { id: "pipeline-api", title: "Commands", href: "#/work-items" }
 ]
 
-/** The rest of the page stays in sight. */
-const conditionsMax = 3
-
 const Glance = ({ frame }: { readonly frame: Frame }) => {
   const { roles, endpointCount, endpoints, breakersOpen } = frame
   const sum = (values: ReadonlyArray<number | null>) => values.reduce<number>((total, value) => total + (value ?? 0), 0)
@@ -70,7 +67,7 @@ const Glance = ({ frame }: { readonly frame: Frame }) => {
         {countOf(breakersOpen.length, "breaker")} open.
       </p>
       {conditions.length > 0 ? (
-        <Conditions conditions={conditions} shownMax={conditionsMax} />
+        <Conditions conditions={conditions} shownMax={3} />
       ) : !frame.conditions.isWhole ? (
         <p className="soft">Checking what needs attention …</p>
       ) : (

@@ -67,7 +67,7 @@ const Sold = () => {
   return (
     <div className="models">
       {fleet === undefined ? null : (
-        <Conditions conditions={conditionsOf(fleet).filter(({ href }) => href === "#/models")} />
+        <Conditions conditions={conditionsOf(fleet).filter(({ href }) => href === "#/models")} shownMax={3} />
       )}
       {isUncalled(uptimes) ? <NoUptimeYet /> : null}
       <List models={models.value} mayLook={mayLook} uptimes={uptimes} onOpen={setOpened} onTry={tryOut} />
@@ -112,9 +112,9 @@ const List = ({ models, mayLook, uptimes, onOpen, onTry }: ListProps) => (
         title: "Longest answer, tokens",
         cell: ({ max_output }) => (max_output === 0 ? "–" : count(max_output)),
         isNumber: true,
-        isMinor: true
+        isMinor: "first"
       },
-      { title: "For", cell: ({ categories }) => categories.join(", "), isMinor: true },
+      { title: "For", cell: ({ categories }) => categories.join(", "), isMinor: "first" },
       {
         title: "Try",
         cell: (model) =>
@@ -152,7 +152,7 @@ const Price = ({ model: { billing_mode, pricing } }: { readonly model: Model }) 
   return (
     <>
       {price}
-      <span className="soft beneath">{unit}</span>
+      <span className="soft beneath unit">{unit}</span>
     </>
   )
 }

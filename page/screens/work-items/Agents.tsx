@@ -27,11 +27,13 @@ export const Agents = () => {
           {
             title: "Held by",
             cell: ({ holds }) =>
-              holds.map(({ cause, reason, since }) => (
-                <div key={cause}>
-                  {cause}: {reason ?? "no reason given"}, <Time at={since} />
-                </div>
-              ))
+              holds.length === 0
+                ? "–"
+                : holds.map(({ cause, reason, since }) => (
+                    <div key={cause}>
+                      {cause}: {reason ?? "no reason given"}, <Time at={since} />
+                    </div>
+                  ))
           },
           {
             title: "Actions",
