@@ -121,7 +121,13 @@ const write = (bucket: Bucket, due: Unwritten): Effect.Effect<HistorySpan | unde
     .change(keyOf(due), (before) =>
       Result.succeed({ answer: undefined, next: isBetter(before, due.span) ? undefined : due.span })
     )
-    .pipe(Effect.map(({ value }) => value))
+    .pipe(
+      Effect.map(({ value }) => value),
+      // It would be refused again, and others must not wait behind it.
+      Effect.catchTag("BusRefused", (error) =>
+        Effect.as(Effect.logWarning("a span of the history was refused", error), due.span)
+      )
+    )
 
 const isBetter = (before: HistorySpan | undefined, span: HistorySpan) =>
   before !== undefined && before.number === span.number && before.seconds >= span.seconds

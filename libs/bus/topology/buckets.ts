@@ -302,8 +302,8 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     // The keys are a ring: what is older belongs to a fleet without a console.
     ttlMs: 31 * dayMs,
     keyTtl: false,
-    // 500 things, each with a name of up to 64 characters and four numbers.
-    valueBytesMax: 64 * kib,
+    // 500 things, each with a name of up to 100 characters and four numbers.
+    valueBytesMax: 256 * kib,
     leaderReads: true,
     writers: ["console"],
     readers: ["console", "operator"]
