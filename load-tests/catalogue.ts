@@ -1,4 +1,5 @@
 /** Every scenario there is: what it measures, its parts, and the options that it takes beside --seed and --out. */
+import { faultParts } from "./faults/faults.ts"
 import type { Findings } from "./figures.ts"
 import type { LoadOptions } from "./options.ts"
 import { channelCalls } from "./payments/channels.ts"
@@ -38,7 +39,7 @@ export type Part = (options: LoadOptions) => Promise<Findings>
 export interface Scenario {
   readonly measures: string
   readonly parts: Readonly<Record<string, Part>>
-  readonly takes: ReadonlyArray<"minutes" | "rate" | "sizes" | "apart">
+  readonly takes: ReadonlyArray<"minutes" | "rate" | "sizes" | "apart" | "times" | "busy">
   /** Variables that say what is measured; all others that would configure a fleet are left out. */
   readonly keeps?: ReadonlyArray<string>
 }
@@ -119,6 +120,11 @@ export const catalogue: Readonly<Record<string, Scenario>> = {
     measures: "what a delivery costs over more processes, endpoints and backlog; fifteen minutes",
     parts: { processes, endpoints, backlog },
     takes: ["sizes"]
+  },
+  faults: {
+    measures: "how soon each fault of a running fleet is seen, as what it is, and is gone; a quarter of an hour",
+    parts: faultParts,
+    takes: ["times", "busy"]
   }
 }
 
@@ -133,7 +139,7 @@ export const usage = (): string => {
     ].join("\n")
   })
   return [
-    "usage: ./starling load <scenario> [part...] [--minutes N] [--rate N] [--sizes N,N] [--apart] [--seed N] [--out FOLDER]",
+    "usage: ./starling load <scenario> [part...] [--minutes N] [--rate N] [--sizes N,N] [--apart] [--times N] [--busy] [--seed N] [--out FOLDER]",
     "",
     ...rows,
     ""

@@ -12,6 +12,10 @@ export interface LoadOptions {
   readonly sizes: ReadonlyArray<number> | undefined
   /** Every role in a process of its own. */
   readonly apart: boolean
+  /** How often each part is repeated, of those that are. */
+  readonly times: number
+  /** With all processors at other work of a low priority. */
+  readonly busy: boolean
   /** Where the reports go. */
   readonly out: string
 }
@@ -40,6 +44,14 @@ const sizesOf = (text: string | undefined): ReadonlyArray<number> | undefined =>
   throw new Error(`--sizes ${text}? it is whole numbers with commas between them, none above ${sizeMax}`)
 }
 
+const timesMax = 1_000
+
+const timesOf = (text = "1"): number => {
+  const times = Number(text)
+  if (Number.isInteger(times) && times >= 1 && times <= timesMax) return times
+  throw new Error(`--times ${text}? it is a whole number from 1 to ${timesMax}`)
+}
+
 /** Throws an Error whose message is for the person at the terminal. */
 export const readOptions = (parameters: ReadonlyArray<string>, out: string): LoadOrder => {
   const { values, positionals } = parseArgs({
@@ -51,6 +63,8 @@ export const readOptions = (parameters: ReadonlyArray<string>, out: string): Loa
       seed: { type: "string", default: "1" },
       sizes: { type: "string" },
       apart: { type: "boolean", default: false },
+      times: { type: "string" },
+      busy: { type: "boolean", default: false },
       out: { type: "string", default: out }
     }
   })
@@ -59,8 +73,8 @@ export const readOptions = (parameters: ReadonlyArray<string>, out: string): Loa
   return {
     names: positionals,
     given: [
-      ...(["minutes", "rate", "sizes"] as const).filter((name) => values[name] !== undefined),
-      ...(values.apart ? ["apart"] : [])
+      ...(["minutes", "rate", "sizes", "times"] as const).filter((name) => values[name] !== undefined),
+      ...(["apart", "busy"] as const).filter((name) => values[name])
     ],
     options: {
       minutes: positive("minutes", values.minutes, minutesMax),
@@ -68,6 +82,8 @@ export const readOptions = (parameters: ReadonlyArray<string>, out: string): Loa
       seed,
       sizes: sizesOf(values.sizes),
       apart: values.apart,
+      times: timesOf(values.times),
+      busy: values.busy,
       out: values.out
     }
   }

@@ -4,8 +4,14 @@ import type { FaultFleet } from "./fleet.ts"
 export interface Fault {
   /** The name of the condition that it makes true. */
   readonly condition: string
+  /** Others that it makes true as well. */
+  readonly also?: ReadonlyArray<string>
+  /** Others that it makes true, and that are shown below it. */
+  readonly effects?: ReadonlyArray<string>
   /** What happens, for people. */
   readonly what: string
+  /** It fills the fleet's own disk, where there is one. */
+  readonly needsDisk?: true
   /** Ends when the fault is there; the mend's end is the moment at which it is gone. */
   readonly begin: (fleet: FaultFleet) => Promise<Mend>
   /** Why it is seen, or gone, later than half a minute after. */
@@ -13,6 +19,13 @@ export interface Fault {
 }
 
 export type Mend = () => Promise<unknown>
+
+/** One after the other. */
+export const all =
+  (...mends: ReadonlyArray<Mend>): Mend =>
+  async () => {
+    for (const mend of mends) await mend()
+  }
 
 /** Calls again and again until it is ended. */
 export const repeatedly = (everyMs: number, act: () => unknown): Mend => {

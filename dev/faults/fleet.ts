@@ -1,6 +1,7 @@
 /**
- * The fleet on which faults are played: `./starling up` in a home of its own, with an endpoint for each fault of a
- * receiver, and a provider behind a gate.
+ * The fleet on which faults are played: `./starling up` in a home of its own, beside it processes that are cut off,
+ * restarted with other settings or slowed down, and around it a provider, receivers, a chain and a collector of traces
+ * behind gates.
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -9,16 +10,17 @@ import { connect, type NatsConnection } from "@nats-io/transport-node"
 import { Effect, Exit, Scope } from "effect"
 import { exampleEnvelope } from "#base"
 import { connectionTo } from "#dev/fixtures/bus-address"
+import { freePort } from "#dev/fixtures/free-port"
 import { type Home, newHome, type RunningFleet, startFleet, starling } from "#dev/fixtures/starling"
-import { startLocalUpstream } from "#dev/upstream"
-import { type Gate, startGate } from "./gate.ts"
+import { smallDisk } from "./disk.ts"
+import { type Outside, outsideOf, settingsOf, shopOf, shopSecrets, sweeperOf } from "./outside.ts"
+import { type Pod, podPlace, startPod } from "./pod.ts"
 
 export interface FaultFleet {
   readonly home: Home
   readonly running: RunningFleet
-  /** Answers the endpoints, each at `/` and its name. */
-  readonly receiver: Gate
-  readonly provider: Gate
+  readonly outside: Outside
+  readonly pods: Pods
   /** The broker, as the streams' keeper. */
   readonly keeper: NatsConnection
   readonly manager: JetStreamManager
@@ -26,64 +28,74 @@ export interface FaultFleet {
   readonly publish: (envelope?: unknown) => Promise<unknown>
   /** Fails when the command does. */
   readonly command: (...words: ReadonlyArray<string>) => Promise<string>
-  /** The fleet's process of this command. */
+  /** Of the fleet's process with this command. */
   readonly pidOf: (command: string) => number
   readonly end: () => Promise<void>
 }
 
-const event = "sandbox.leak_detected"
+interface Pods {
+  /** Two further sweepers. */
+  readonly far: Pod
+  readonly near: Pod
+  /** A further gateway with its verifier and settler, on a network of its own. */
+  readonly shop: Pod
+  readonly shopPort: number
+}
 
-/** One for each fault, so that faults of endpoints are played at the same time. */
-const endpointsAt = (url: string) => [
-  { Name: "failing", Url: `${url}/failing`, CircuitBreaker: false },
-  { Name: "given-up", Url: `${url}/given-up`, MaxAttempts: 1, CircuitBreaker: false },
-  { Name: "left-alone", Url: `${url}/left-alone`, MaxAttempts: 20, InitialBackoffSeconds: 1, Jitter: 0 },
-  { Name: "moving", Url: `${url}/moving` },
-  { Name: "narrow", Url: `${url}/narrow`, BacklogMax: 2, Concurrency: 1, TimeoutSeconds: 300 }
-]
+/** A few callers fill it. */
+const littleRoom = { SPEECH_SEQUENCER_SESSIONS_MAX: "3", AUDIO_ENCODERS_MAX: "2" }
 
-const free = { Id: "demo/free", Upstreams: [{ Provider: "demo", Model: "demo/free" }], Free: true }
+const shopRoles = ["model-gateway", "payment-verifier", "payment-settler"]
 
 export const startFaultFleet = async (): Promise<FaultFleet> => {
   const scope = await Effect.runPromise(Scope.make())
-  const upstream = await Effect.runPromise(Scope.provide(startLocalUpstream(), scope))
-  const [receiver, provider] = await Promise.all([startGate(), startGate(upstream.url)])
-  const home = newHome()
+  const home = newHome(littleRoom)
+  const removeDisk = smallDisk(home.folder)
+  const outside = await Effect.runPromise(Scope.provide(outsideOf(home.folder), scope))
+  const places = { far: await podPlace(), near: await podPlace(), shop: await podPlace() }
   const config = join(home.folder, "config.json")
-  writeFileSync(
-    config,
-    JSON.stringify({
-      Webhooks: endpointsAt(receiver.url),
-      ModelGateway: { Providers: [{ Name: "demo", BaseUrl: `${provider.url}/v1` }], Models: [free] }
-    })
-  )
+  const processes = Object.values(places).map(({ url }) => url)
+  writeFileSync(config, JSON.stringify(settingsOf(outside, processes)))
   Object.assign(home.environment, { STARLING_CONFIG: config })
   const running = await startFleet(home)
-  const service = await connect(connectionTo(running.serviceBus))
+  const at = { fleet: running, folder: home.folder }
+  const shopPort = await freePort()
+  const shop = { configuration: shopOf(outside, { port: shopPort }), environment: shopSecrets(outside) }
+  const [far, near, seller] = await Promise.all([
+    startPod({ ...at, name: "far", roles: ["sweeper"], ...places.far, configuration: sweeperOf }),
+    startPod({ ...at, name: "near", roles: ["sweeper"], ...places.near, configuration: sweeperOf }),
+    startPod({ ...at, name: "shop", roles: shopRoles, ...places.shop, ...shop })
+  ])
+  const pods = { far, near, shop: seller, shopPort }
+  const service = await connect({ ...connectionTo(running.serviceBus), maxReconnectAttempts: -1 })
   const keeper = await connect({ ...connectionTo(running.busAs("stream-keeper")), maxReconnectAttempts: -1 })
   const manager = await jetstreamManager(keeper, { checkAPI: false })
-  const publish = (envelope: unknown = { ...exampleEnvelope(event), occurredAt: new Date().toISOString() }) =>
-    jetstream(service).publish(`events.${event}`, JSON.stringify(envelope))
-  const command = async (...words: ReadonlyArray<string>) => {
+  const end = async () => {
+    await Promise.allSettled([service.close(), keeper.close(), ...[far, near, seller].map((pod) => pod.stop())])
+    await running.stop("SIGTERM")
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+    removeDisk()
+    home.remove()
+  }
+  return { home, running, outside, pods, keeper, manager, ...actsOn(home, running, service), end }
+}
+
+const event = "sandbox.leak_detected"
+
+const actsOn = (home: Home, running: RunningFleet, service: NatsConnection) => ({
+  publish: (envelope: unknown = { ...exampleEnvelope(event), occurredAt: new Date().toISOString() }) =>
+    jetstream(service).publish(`events.${event}`, JSON.stringify(envelope)),
+  command: async (...words: ReadonlyArray<string>) => {
     const ran = await starling(home, ...words)
     if (ran.code !== 0) throw new Error(`./starling ${words.join(" ")}: ${ran.error}`)
     return ran.out
-  }
-  const pidOf = (part: string) => {
-    const found = childOf(running.pid, part)
-    if (found === undefined) throw new Error(`the fleet has no process of ${part}`)
+  },
+  pidOf: (command: string) => {
+    const found = childOf(running.pid, command)
+    if (found === undefined) throw new Error(`the fleet has no process of ${command}`)
     return found
   }
-  const end = async () => {
-    await Promise.allSettled([service.close(), keeper.close()])
-    await running.stop("SIGTERM")
-    receiver.close()
-    provider.close()
-    await Effect.runPromise(Scope.close(scope, Exit.void))
-    home.remove()
-  }
-  return { home, running, receiver, provider, keeper, manager, publish, command, pidOf, end }
-}
+})
 
 const childOf = (parent: number, part: string) =>
   readdirSync("/proc")
@@ -93,9 +105,8 @@ const childOf = (parent: number, part: string) =>
       try {
         const stat = readFileSync(`/proc/${pid}/stat`, "latin1")
         const [, ppid] = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
-        const isWanted = readFileSync(`/proc/${pid}/cmdline`, "latin1").replaceAll("\0", " ").includes(part)
-        // What watches over a child names only its pid.
-        return ppid === String(parent) && isWanted
+        const command = readFileSync(`/proc/${pid}/cmdline`, "latin1").replaceAll("\0", " ")
+        return ppid === String(parent) && command.includes(part)
       } catch {
         // It ended while we looked.
         return false

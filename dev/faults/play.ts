@@ -7,10 +7,12 @@ export interface Played {
   /** Null: not within its time. */
   readonly seenAfterSeconds: number | null
   readonly goneAfterSeconds: number | null
-  /** Nothing of the same or a higher severity stands that is not of these faults. */
+  /** Nothing worse stands that is not of these faults. */
   readonly isOnTop: boolean
   /** Critical conditions that no other explains, and that none of the faults makes true. */
   readonly othersCritical: ReadonlyArray<string>
+  /** Effects of the fault that are not shown below a cause. */
+  readonly effectsUnseen: ReadonlyArray<string>
 }
 
 export interface Seen {
@@ -44,11 +46,14 @@ export const play = async (
   const mends: Array<Mend> = []
   const begin = async (fault: Fault) => {
     mends.push(await fault.begin(fleet))
-    return await secondsUntil(fleet, fault, { isWanted: true, among: rootsOf, withinMs: fault.slow?.seenMs })
+    const own = conditionsOfFault(fault)
+    const seconds = await secondsUntil(fleet, own, { isWanted: true, among: rootsOf, withinMs: fault.slow?.seenMs })
+    await secondsUntil(fleet, fault.effects ?? [], { isWanted: true, among: effectsOf, withinMs: undefined })
+    return seconds
   }
   let played: ReadonlyArray<Omit<Played, "goneAfterSeconds">> = []
   try {
-    const seen = await Promise.all(faults.map(begin))
+    const seen = await allOf(faults.map(begin))
     const now = await conditionsOf(fleet)
     played = faults.map((fault, index) => ({
       condition: fault.condition,
@@ -57,15 +62,27 @@ export const play = async (
     }))
     await whileSeen(now)
   } finally {
-    await Promise.all(mends.map((mend) => mend()))
+    await allOf(mends.map((mend) => mend()))
   }
   const gone = await Promise.all(
-    faults.map((fault) => secondsUntil(fleet, fault, { isWanted: false, among: allOf, withinMs: fault.slow?.goneMs }))
+    faults.map((fault) =>
+      secondsUntil(fleet, conditionsOfFault(fault), { isWanted: false, among: anyOf, withinMs: fault.slow?.goneMs })
+    )
   )
   return played.map((one, index) => ({ ...one, goneAfterSeconds: gone[index] ?? null }))
 }
 
-const allOf = ({ items }: Conditions) => items
+/** None is left running where one fails. */
+const allOf = async <A>(running: ReadonlyArray<Promise<A>>) => {
+  await Promise.allSettled(running)
+  return Promise.all(running)
+}
+
+/** Those that are to be seen as causes. */
+export const conditionsOfFault = ({ condition, also = [] }: Fault) => [condition, ...also]
+
+const anyOf = ({ items }: Conditions) => items
+const effectsOf = ({ items }: Conditions) => items.filter(({ causedBy }) => causedBy !== null)
 const rootsOf = ({ items }: Conditions) => items.filter(({ causedBy }) => causedBy === null)
 
 interface Wanted {
@@ -74,15 +91,18 @@ interface Wanted {
   readonly withinMs: number | undefined
 }
 
-const secondsUntil = async (fleet: FaultFleet, { condition }: Fault, wanted: Wanted) => {
-  const { isWanted, among, withinMs = withinMsUsual } = wanted
+const secondsUntil = async (
+  fleet: FaultFleet,
+  wanted: ReadonlyArray<string>,
+  { isWanted, among, withinMs = withinMsUsual }: Wanted
+) => {
   const beganMs = performance.now()
   for (;;) {
     // While the broker hangs the console may not answer.
     const found = await conditionsOf(fleet).catch(() => undefined)
     const waitedMs = performance.now() - beganMs
-    const isSeen = found !== undefined && among(found).some(({ name }) => name === condition)
-    if (found !== undefined && isSeen === isWanted) return waitedMs / 1_000
+    const names = new Set(found === undefined ? [] : among(found).map(({ name }) => name))
+    if (found !== undefined && wanted.every((name) => names.has(name) === isWanted)) return waitedMs / 1_000
     if (waitedMs > withinMs) return null
     await new Promise((resolve) => setTimeout(resolve, lookEveryMs))
   }
@@ -91,14 +111,16 @@ const secondsUntil = async (fleet: FaultFleet, { condition }: Fault, wanted: Wan
 const ranks = ["critical", "warning", "info"]
 
 /** Pure. */
-export const standingOf = (items: ReadonlyArray<Seen>, { condition }: Fault, faults: ReadonlyArray<Fault>) => {
-  const own = new Set(faults.map((fault) => fault.condition))
+export const standingOf = (items: ReadonlyArray<Seen>, fault: Fault, faults: ReadonlyArray<Fault>) => {
+  const { condition, effects = [] } = fault
+  const own = new Set(faults.flatMap(conditionsOfFault))
   const roots = items.filter(({ causedBy }) => causedBy === null)
   const others = roots.filter(({ name }) => !own.has(name))
   const rank = ranks.indexOf(roots.find(({ name }) => name === condition)?.severity ?? "")
   const othersCritical = others.filter(({ severity }) => severity === "critical").map(({ name }) => name)
   return {
-    isOnTop: rank >= 0 && others.every(({ severity }) => ranks.indexOf(severity) > rank),
-    othersCritical: [...new Set(othersCritical)]
+    isOnTop: rank >= 0 && others.every(({ severity }) => ranks.indexOf(severity) >= rank),
+    othersCritical: [...new Set(othersCritical)],
+    effectsUnseen: effects.filter((effect) => !items.some(({ name, causedBy }) => name === effect && causedBy !== null))
   }
 }

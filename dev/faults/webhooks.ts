@@ -2,10 +2,15 @@
 import { metricOf } from "./metrics.ts"
 import { type Fault, repeatedly } from "./fault.ts"
 import type { FaultFleet } from "./fleet.ts"
+import { written } from "./planted.ts"
 import { until } from "#dev/fixtures/eventually"
 
 /** An endpoint whose receiver answers so, while events come. */
-const receiverAnswers = async ({ receiver, publish }: FaultFleet, name: string, manner: number | "hangs") => {
+const receiverAnswers = async (
+  { outside: { receiver }, publish }: FaultFleet,
+  name: string,
+  manner: number | "hangs"
+) => {
   receiver.answer(manner, `/${name}`)
   const end = repeatedly(1_000, publish)
   return async () => {
@@ -23,7 +28,13 @@ export const endpointFails: Fault = {
 export const deliveriesAreGivenUp: Fault = {
   condition: "WebhookDeliveriesAbandoned",
   what: "a receiver refuses every attempt",
-  begin: (fleet) => receiverAnswers(fleet, "given-up", 500)
+  begin: async (fleet) => {
+    const mend = await receiverAnswers(fleet, "given-up", 500)
+    return async () => {
+      await mend()
+      await fleet.manager.streams.purge("ABANDONED")
+    }
+  }
 }
 
 const circuit = 'webhook_circuit_state{role="webhook-dispatcher",endpoint="left-alone"}'
@@ -60,12 +71,45 @@ export const endpointFallsBehind: Fault = {
 export const urlLeadsInside: Fault = {
   condition: "StarlingEgressRefused",
   what: "an endpoint's URL leads into a private network",
-  begin: async ({ command, publish }) => {
-    await command("endpoints", "add", "inside", "http://10.0.0.1/")
+  begin: async ({ command, outside: { receiver }, publish }) => {
+    const leadsTo = (url: string) => command("endpoints", "edit", "inside", "--to", url)
+    await leadsTo(inside).catch(() => command("endpoints", "add", "inside", inside))
     const end = repeatedly(1_000, publish)
     return async () => {
       await end()
-      await command("endpoints", "remove", "inside")
+      await leadsTo(`${receiver.url}/inside`)
+      await command("endpoints", "resume", "inside")
     }
+  }
+}
+
+const inside = "http://10.0.0.1/"
+
+export const eventsAreMissed: Fault = {
+  condition: "WebhookEventsMissed",
+  what: "what a paused endpoint waits for is removed from EVENTS",
+  begin: async ({ command, manager, publish }) => {
+    await command("endpoints", "pause", "away")
+    for (let nth = 0; nth < 5; nth++) await publish()
+    // It is behind once it has been parked.
+    await new Promise((resolve) => setTimeout(resolve, 2_000))
+    const { state } = await manager.streams.info("EVENTS")
+    await manager.streams.purge("EVENTS", { seq: state.last_seq })
+    await command("endpoints", "resume", "away")
+    return async () => undefined
+  }
+}
+
+export const endpointIsUnusable: Fault = {
+  condition: "WebhookEndpointUnusable",
+  what: "an endpoint's record has a setting that this release refuses",
+  begin: async (fleet) => {
+    const { command, manager, outside } = fleet
+    await command("endpoints", "add", "odd", `${outside.receiver.url}/odd`)
+    const found = await manager.streams.getMessage("KV_webhook-endpoints", { last_by_subj: "$KV.webhook-endpoints.>" })
+    const record = found?.json<{ readonly settings: object }>()
+    const broken = { ...record, settings: { ...record?.settings, Concurrency: 100_000 } }
+    await written(fleet, "console", found?.subject ?? "", JSON.stringify(broken))
+    return () => command("endpoints", "remove", "odd")
   }
 }

@@ -268,7 +268,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "dev/faults": {
     holds: "faults of a running fleet and their mends, as tests and load tests play them",
-    knows: [...runtime, "dev/fixtures", "dev/upstream"],
+    knows: [...runtime, "dev/chain", "dev/fixtures", "dev/upstream"],
     packages: ["@nats-io/*"]
   },
   dev: {

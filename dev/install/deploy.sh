@@ -43,7 +43,7 @@ install_kustomize() {
 ensure_prometheus() {
   [[ -n ${STARLING_PROMTOOL:-} && -n ${STARLING_PROMETHEUS:-} ]] && return
   local own=$tools/prometheus
-  if [[ ! -x $own/prometheus ]]; then
+  if [[ ! -x $own/prometheus-alertmanager ]]; then
     if command -v promtool >/dev/null && command -v prometheus >/dev/null; then
       own=$(dirname "$(command -v prometheus)")
     elif ! { command -v apt-get && command -v dpkg-deb; } >/dev/null || ! with_install_lock system install_prometheus; then
@@ -52,20 +52,24 @@ ensure_prometheus() {
     fi
   fi
   export STARLING_PROMTOOL=$own/promtool STARLING_PROMETHEUS=$own/prometheus
+  [[ ! -x $own/prometheus-alertmanager ]] || export STARLING_ALERTMANAGER=$own/prometheus-alertmanager
 }
 
 # Unpacked without touching the system: only the programs are wanted, not the service.
 install_prometheus() {
-  [[ -x $tools/prometheus/prometheus ]] && return
+  [[ -x $tools/prometheus/prometheus-alertmanager ]] && return
   local partial=$tools/prometheus.partial
   rm -rf "$partial"
   mkdir -p "$partial"
   chmod a+rwx "$partial"
-  (cd "$partial" && step "fetching Prometheus from the system's packages" apt-get download -qq prometheus) || return
-  dpkg-deb --fsys-tarfile "$partial"/prometheus_*.deb | tar -x -C "$partial" ./usr/bin || return
-  mv "$partial"/usr/bin/{prometheus,promtool} "$partial"
+  (cd "$partial" && step "fetching Prometheus from the system's packages" apt-get download -qq prometheus prometheus-alertmanager) || return
+  local package
+  for package in "$partial"/*.deb; do
+    dpkg-deb --fsys-tarfile "$package" | tar -x -C "$partial" ./usr/bin || return
+  done
+  mv "$partial"/usr/bin/{prometheus,promtool,prometheus-alertmanager} "$partial"
   rm -rf "$partial/usr" "$partial"/*.deb
-  "$partial/prometheus" --version >/dev/null 2>&1 && mv "$partial" "$tools/prometheus"
+  "$partial/prometheus" --version >/dev/null 2>&1 && rm -rf "$tools/prometheus" && mv "$partial" "$tools/prometheus"
 }
 
 ensure_schemas() {

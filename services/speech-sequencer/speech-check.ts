@@ -11,7 +11,9 @@ import { check } from "#runtime"
 import { isAudible, type SharedVoice, sharedVoices, spokenWord, voiceOfEngine } from "#speech"
 
 // A job of a synthesizer that died goes to another one after a second.
-const spokenWithinMs = 4_000
+const spokenWithinMs = 3_000
+// Where no synthesizer takes a word, each voice is waited for.
+const pauseMs = 7_000
 
 const jobCodec = jsonCodec(ChunkJob)
 const mailCodec = frameCodec(SequencerMail)
@@ -32,7 +34,7 @@ export const checkSpeech = Effect.gen(function* () {
       )
     )
   )
-  return yield* check({ name: "speech", run })
+  return yield* check({ name: "speech", run, pauseMs: () => pauseMs })
 })
 
 const speak = Effect.fnUntraced(function* ({ id, engine: voice, locale }: SharedVoice) {

@@ -21,6 +21,7 @@ export const kustomize: ReadonlyArray<string> | undefined =
 
 export const promtool = process.env["STARLING_PROMTOOL"] ?? own("prometheus", "promtool")
 export const prometheus = process.env["STARLING_PROMETHEUS"] ?? own("prometheus", "prometheus")
+export const alertmanager = process.env["STARLING_ALERTMANAGER"] ?? own("prometheus", "prometheus-alertmanager")
 
 /** The folder with the schemas of Kubernetes, KEDA and the Prometheus operator. */
 export const schemas = process.env["STARLING_SCHEMAS"] ?? own("schemas", "")

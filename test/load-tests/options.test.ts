@@ -12,6 +12,8 @@ describe("the options of a load test", () => {
       seed: 1,
       sizes: undefined,
       apart: false,
+      times: 1,
+      busy: false,
       out: "/results"
     })
   })

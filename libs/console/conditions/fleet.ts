@@ -242,6 +242,7 @@ export const fleetConditions: ConditionGroup = {
         "StarlingBusDisconnected",
         "StarlingStreamsUnusable",
         "StarlingTopologyDiffers",
+        "StarlingRelayStuck",
         "PaymentChainUnreachable"
       ],
       commands: ["./starling doctor"],
@@ -325,7 +326,8 @@ export const fleetConditions: ConditionGroup = {
         "SpeechSequencersBusy",
         "SpeechRefusals",
         "SpeechEncodersFailing",
-        "SpeechEngineThreadsDying"
+        "SpeechEngineThreadsDying",
+        "StarlingRateLimitsBlind"
       ],
       commands: ["./starling doctor"],
       runbook: {

@@ -52,7 +52,7 @@ export const speechConditions: ConditionGroup = {
       },
       runbook: {
         means:
-          "A sequencer requests a word every ten seconds, and gets no sound: no synthesizer takes the request, or the stream SPEECH is gone. Cached texts still play.",
+          "A sequencer requests a word every seven seconds, and gets no sound: no synthesizer takes the request, or the stream SPEECH is gone. Cached texts still play.",
         lookAt: "`./starling doctor`: whether a synthesizer answers. `/readyz` of the sequencers, `speech`.",
         act: "Start a synthesizer. If SPEECH is gone, `up` and the operator recreate it; until then see [a lost stream](operations.md#a-lost-stream)."
       }

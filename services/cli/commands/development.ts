@@ -56,7 +56,16 @@ export const mutants = Command.make(
 export const load = Command.make(
   "load",
   {
-    scenario: Argument.Literals("scenario", ["webhooks", "payments", "speech", "pipeline", "soak", "scale"]).pipe(
+    scenario: Argument.Literals("scenario", [
+      "webhooks",
+      "payments",
+      "speech",
+      "voices",
+      "pipeline",
+      "soak",
+      "scale",
+      "faults"
+    ]).pipe(
       Argument.withDescription("what is measured; without one, the list of them with their parts"),
       Argument.optional
     ),
@@ -65,6 +74,8 @@ export const load = Command.make(
     rate: text("rate", "N", "how much a second, of a soak"),
     sizes: text("sizes", "N,N", "the steps of a climb"),
     apart: toggle("apart", "every role in a process of its own"),
+    times: text("times", "N", "how often each fault is played"),
+    busy: toggle("busy", "beside other work on all processors, of faults"),
     seed: Flag.String("seed").pipe(
       Flag.withMetavar("N"),
       Flag.withDescription("of all that is left to chance (1)"),
@@ -84,7 +95,8 @@ export const load = Command.make(
   ),
   Command.withExamples([
     { command: "starling load webhooks throughput" },
-    { command: "starling load soak --minutes 10" }
+    { command: "starling load soak --minutes 10" },
+    { command: "starling load faults PaymentChainUnreachable --times 3" }
   ])
 )
 

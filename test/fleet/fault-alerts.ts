@@ -1,0 +1,60 @@
+/** The shipped rules in a real Prometheus and a real Alertmanager beside a fleet on which faults are played. */
+import { assert } from "@effect/vitest"
+import { ruleGroups } from "../../deploy/generate/files.ts"
+import { inhibitRules } from "../../deploy/generate/inhibition.ts"
+import { type Alert, ruleGroup } from "../../deploy/generate/rules.ts"
+import type { Conditions, FaultFleet } from "../../dev/faults/index.ts"
+import { until } from "../../dev/fixtures/eventually.ts"
+import { conditions } from "../../libs/console/conditions/conditions.ts"
+import { type Pod, scrapeConfigs } from "../deploy/pod-monitor.ts"
+import { alertmanager, prometheus } from "../deploy/tools.ts"
+import { startAlertmanager } from "../support/alertmanager.ts"
+import { startPrometheus } from "../../dev/fixtures/prometheus.ts"
+
+/** Undefined where a program is missing. */
+export const startAlerts = async ({ running, pods }: FaultFleet) => {
+  if (prometheus === undefined || alertmanager === undefined) return undefined
+  const manager = await startAlertmanager(alertmanager, inhibitRules(conditions))
+  const groups = ruleGroups.map((group) => ruleGroup({ ...group, alerts: group.alerts.map(soon) }))
+  const scrapes = scrapeConfigs(
+    [
+      podAt("fleet", running.ready.metrics),
+      podAt("far", pods.far.url),
+      podAt("near", pods.near.url),
+      podAt("shop", pods.shop.url)
+    ],
+    "2s"
+  )
+  const reader = await startPrometheus(prometheus, scrapes, { groups }, { alertmanager: manager.url })
+  return {
+    /** What the console shows as a cause is sent; what it shows below one is silent. */
+    agreeWith: async (wanted: () => Promise<Conditions>) => {
+      const said = async () => {
+        const [sent, { items }] = [await manager.alerts(), await wanted()]
+        const of = (isHeard: boolean) => ({
+          alerts: named(sent.filter(({ status }) => (status.inhibitedBy.length === 0) === isHeard)),
+          shown: named(items.filter(({ causedBy }) => (causedBy === null) === isHeard))
+        })
+        return { heard: of(true), silent: of(false) }
+      }
+      await until(said, {
+        is: ({ heard }) => heard.alerts.length > 0 && heard.alerts.join() === heard.shown.join(),
+        withinMs: 60_000
+      })
+      const { silent } = await said()
+      assert.deepStrictEqual(silent.alerts, silent.shown)
+    },
+    stop: async () => {
+      await reader.stop()
+      await manager.stop()
+    }
+  }
+}
+
+const podAt = (name: string, url: string): Pod => ({ address: new URL(url).host, name, role: name, port: "metrics" })
+
+/** As soon as the console. */
+const soon = (alert: Alert): Alert => ({ ...alert, after: alert.after === "0m" ? "0s" : "10s" })
+
+const named = (all: ReadonlyArray<{ readonly name: string } | { readonly labels: Readonly<Record<string, string>> }>) =>
+  [...new Set(all.map((one) => ("name" in one ? one.name : (one.labels["alertname"] ?? ""))))].toSorted()
