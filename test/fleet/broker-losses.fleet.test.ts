@@ -138,12 +138,16 @@ describe("a fleet whose broker loses", () => {
   it("what lay on a disk, says so in the doctor until the loss is accepted", async () => {
     const doctor = () =>
       starling({ ...home, environment: { ...home.environment, STARLING_TOKEN: work.token() } }, "doctor")
-    const ill = await doctor()
-    assert.match(ill.out, /✗ streams: RECEIPTS was lost at /u, ill.error)
+    await until(async () => (await doctor()).out, {
+      is: (out) => /✗ StarlingStreamLost: RECEIPTS was lost /u.test(out),
+      withinMs: soonMs
+    })
     const accepted = await starling(home, "broker", "streams", "--accept-losses")
     assert.include(accepted.out, "the loss of RECEIPTS is accepted", accepted.error)
-    // The console shows what it saw within the last second.
-    await until(async () => (await doctor()).out.includes("✓ streams"))
+    await until(async () => (await doctor()).out, {
+      is: (out) => !out.includes("StarlingStreamLost"),
+      withinMs: soonMs
+    })
   })
 
   it("any of its consumers, has them again, and does all its jobs", async () => {

@@ -171,6 +171,8 @@ const presence = Effect.fnUntraced(function* (connection: NatsConnection, calls:
       return Effect.logError("the broker forbids what this role needs", status.error)
     }
     if (status.type === "disconnect") {
+      // Each try that the broker refuses ends in another one, and would hide the reason that was found.
+      if (!connected) return Effect.void
       connected = false
       options.onTrouble?.("not connected to the broker")
       present.closeUnsafe()
