@@ -13,7 +13,6 @@ const all: ReadonlyArray<ReadonlyArray<Fault>> = [
   [roles.chainHangs],
   [
     gateway.keyIsRevoked,
-    gateway.modelIsTooCheap,
     roles.eventIsBroken,
     webhooks.endpointFails,
     webhooks.deliveriesAreGivenUp,
@@ -44,6 +43,7 @@ const all: ReadonlyArray<ReadonlyArray<Fault>> = [
   [broker.deliveriesAreTooLarge, payments.nodeIsOut],
   [webhooks.eventsAreMissed, broker.streamIsLost, broker.callsAreNotCounted, speech.callersAreMany],
   [broker.brokerIsSlow],
+  [gateway.modelIsTooCheap],
   [diskFills],
   [diskIsFull]
 ]
