@@ -142,6 +142,12 @@ const newestActs = Effect.map(StreamReader, (reader) =>
   )
 )
 
+/** The audit log has all of it: rights of a token, a filter. */
+const shownTarget = (target: string): ReadonlyArray<string> => {
+  const [name = ""] = target.split(/ ?\{/u, 1)
+  return name === "" ? [] : [name]
+}
+
 const actOf =
   (sequence: number) =>
   ({ at, action, target, reason, by }: AuditRecord): Happening =>
@@ -150,6 +156,6 @@ const actOf =
       at,
       kind: "act",
       change: "done",
-      what: `${action} ${target}: ${reason}`,
+      what: `${[action, ...shownTarget(target)].join(" ")}: ${reason}`,
       by: (by.person ?? by.tokenId).slice(0, 300)
     })
