@@ -125,6 +125,8 @@ const begin = async () => {
     MODEL: "demo/echo",
     VOICE_ID: "selma",
     FINDING: "0".repeat(32),
+    KIND: "role",
+    RANGE: "hour",
     FILE: `${home.folder}/answer`
   }
   await starling(home, "publish", "work_item.merged", "--file", "dev/examples/merged.json")

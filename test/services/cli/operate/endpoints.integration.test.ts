@@ -21,7 +21,7 @@ describe("endpoints by commands", () => {
         const made = yield* run([...words.split(" "), "--header", "Authorization: Bearer of-a-key"])
         good(made)
         assert.match(made.out, /^whsec_[\w+/]{43}=\n$/u)
-        assert.match(made.error, /^ci is made: it gets every event after 0\n$/u)
+        assert.match(made.error, /^ci is added: it gets every event after 0\n$/u)
 
         const edited = yield* run("endpoints edit ci --set TimeoutSeconds=2.5 --unset Concurrency --event *".split(" "))
         good(edited)
