@@ -59,6 +59,7 @@ export const deliveriesAreTooLarge: Fault = {
     return async () => {
       await end()
       await mend()
+      await fleet.manager.streams.purge("REJECTED")
     }
   },
   slow: { seenMs: 75_000, why: "a relay is stuck when it has been at the same message for half a minute" }

@@ -25,7 +25,6 @@ export const engineFails: Fault = {
 
 export const chunksAreNotTaken: Fault = {
   condition: "SpeechSilent",
-  effects: ["SpeechStreamsFailing"],
   what: "the synthesizers' consumers of SPEECH are paused",
   begin: async (fleet) => {
     const { manager } = fleet

@@ -14,6 +14,7 @@ export const unplayed: Readonly<Record<string, string>> = {
   WebhookBacklogGrowing: "More than fifty thousand deliveries have to wait; load scale makes that many.",
   GatewayModelSoldAtLoss: "A call has to be paid for; what a price below cost does before is played.",
   PaymentNewcomersRefused: "Many payers have to owe at the same time; the tests of claims have them.",
+  SpeechStreamsFailing: "A text fails after a quarter of a minute of silence: SpeechSilent is seen before it.",
   SpeechTakeovers: "Dozens of sessions have to lose their sequencer within a minute; load speech kills does that.",
   PaymentFacilitatorUnconfirmed: "It takes a whole facilitator that lies; test/fleet/facilitator-orders has one.",
   PipelineAgentBenched: "A runner has to fail again and again within seconds; the tests of agents do that.",

@@ -1,4 +1,5 @@
 /** The shipped rules in a real Prometheus and a real Alertmanager beside a fleet on which faults are played. */
+import { existsSync } from "node:fs"
 import { assert } from "@effect/vitest"
 import { ruleGroups } from "../../deploy/generate/files.ts"
 import { inhibitRules } from "../../deploy/generate/inhibition.ts"
@@ -11,9 +12,12 @@ import { alertmanager, prometheus } from "../deploy/tools.ts"
 import { startAlertmanager } from "../support/alertmanager.ts"
 import { startPrometheus } from "../../dev/fixtures/prometheus.ts"
 
+// Debian's Alertmanager reads it from there alone: unpacked and not installed, it does not start.
+const template = "/usr/share/prometheus/alertmanager/default.tmpl"
+
 /** Undefined where a program is missing. */
 export const startAlerts = async ({ running, pods }: FaultFleet) => {
-  if (prometheus === undefined || alertmanager === undefined) return undefined
+  if (prometheus === undefined || alertmanager === undefined || !existsSync(template)) return undefined
   const manager = await startAlertmanager(alertmanager, inhibitRules(conditions))
   const groups = ruleGroups.map((group) => ruleGroup({ ...group, alerts: group.alerts.map(soon) }))
   const scrapes = scrapeConfigs(

@@ -27,19 +27,22 @@ afterAll(() => fleet.end())
 const nothingIsSeen = () =>
   until(() => conditionsOf(fleet), { is: ({ isWhole, items }) => isWhole && items.length === 0, withinMs: 60_000 })
 
-const severityOf = new Map(conditions.map(({ name, severity }) => [name, severity]))
+const conditionOf = new Map(conditions.map((condition) => [condition.name, condition]))
 
-/** `top` looks for a second: it sees states, and few rates. */
+/** `top` looks for a second: it sees states, and no rates. */
+const isShownAtOnce = (name: string) => ["level", "down"].includes(conditionOf.get(name)?.seen.kind ?? "")
+
 const othersSeeIt = async (batch: ReadonlyArray<Fault>) => {
   const { home, pods, running } = fleet
-  const processes = [running.ready.metrics, pods.far.url, pods.near.url, pods.shop.url]
-  const [doctor, top] = await Promise.all([
-    starling(home, "doctor"),
-    starling(home, "top", "--once", "--url", processes.join())
-  ])
   const own = batch.flatMap(conditionsOfFault)
-  for (const name of own) assert.include(doctor.out, `docs/runbooks.md#${name.toLowerCase()}`)
-  if (!own.some((name) => severityOf.get(name) === "critical")) return
+  const unseenByDoctor = async () => {
+    const { out } = await starling(home, "doctor")
+    return own.filter((name) => !out.includes(`docs/runbooks.md#${name.toLowerCase()}`))
+  }
+  await until(unseenByDoctor, { is: [], withinMs: 30_000 })
+  if (!own.some((name) => conditionOf.get(name)?.severity === "critical" && isShownAtOnce(name))) return
+  const processes = [running.ready.metrics, pods.far.url, pods.near.url, pods.shop.url]
+  const top = await starling(home, "top", "--once", "--url", processes.join())
   assert.isTrue(
     top.out.split("\n").some((line) => line.startsWith("critical")),
     top.out
