@@ -82,6 +82,7 @@ export const brokerIsSlow: Fault = {
   condition: "PipelineCommandsSlow",
   also: ["WebhookDispatchSlow"],
   what: "the broker stands still for seconds, again and again",
+  wavers: "between two standstills the calls that waited make other conditions true",
   begin: async (fleet) => {
     const pid = fleet.pidOf("nats-server -c")
     const stop = repeatedly(4_000, () => {

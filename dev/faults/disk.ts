@@ -55,6 +55,7 @@ export const diskIsFull: Fault = {
   also: ["StarlingDiskFilling"],
   effects: ["PipelineSweepUnheld", "PaymentSettlerWithoutKey"],
   what: "the disk of the broker's store is full",
+  slow: { seenMs: 45_000, why: "a role finds out when it next writes, and the small disk takes a moment to be full" },
   needsDisk: true,
   begin: async (fleet) => filled(fleet, 0)
 }

@@ -12,6 +12,8 @@ export interface Fault {
   readonly what: string
   /** It fills the fleet's own disk, where there is one. */
   readonly needsDisk?: true
+  /** Why it does not stand long enough at a time to be held against every view; it is played by `load faults` alone. */
+  readonly wavers?: string
   /** Ends when the fault is there; the mend's end is the moment at which it is gone. */
   readonly begin: (fleet: FaultFleet) => Promise<Mend>
   /** Why it is seen, or gone, later than half a minute after. */

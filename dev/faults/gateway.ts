@@ -18,7 +18,7 @@ export const keyIsRevoked: Fault = {
   }
 }
 
-const dear = { CostFlatMicroUsd: 10_000_000 }
+const dear = { CostOutputMicroUsdPerMillionTokens: 100_000_000 }
 
 export const modelIsTooCheap: Fault = {
   condition: "GatewayPriceBelowCost",

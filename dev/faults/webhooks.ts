@@ -27,13 +27,14 @@ export const endpointFails: Fault = {
 
 export const deliveriesAreGivenUp: Fault = {
   condition: "WebhookDeliveriesAbandoned",
-  what: "a receiver refuses every attempt",
+  what: "a receiver refused every attempt, and is well again",
+  slow: { seenMs: 60_000, why: "until its receiver has been well for half a minute, that is the cause" },
   begin: async (fleet) => {
     const mend = await receiverAnswers(fleet, "given-up", 500)
-    return async () => {
-      await mend()
-      await fleet.manager.streams.purge("ABANDONED")
-    }
+    const abandoned = async () => (await fleet.manager.streams.info("ABANDONED")).state.messages
+    await until(async () => (await abandoned()) > 0, { withinMs: 30_000 })
+    await mend()
+    return () => fleet.manager.streams.purge("ABANDONED")
   }
 }
 

@@ -37,7 +37,8 @@ const othersSeeIt = async (batch: ReadonlyArray<Fault>) => {
   const own = batch.flatMap(conditionsOfFault)
   const unseenByDoctor = async () => {
     const { out } = await starling(home, "doctor")
-    return own.filter((name) => !out.includes(`docs/runbooks.md#${name.toLowerCase()}`))
+    // As a cause, or as what another one explains.
+    return own.filter((name) => !out.includes(name))
   }
   await until(unseenByDoctor, { is: [], withinMs: 30_000 })
   if (!own.some((name) => conditionOf.get(name)?.severity === "critical" && isShownAtOnce(name))) return
@@ -57,8 +58,10 @@ describe("a fleet that is well", () => {
 const isAlerted = (batch: ReadonlyArray<Fault>) =>
   batch.some(({ effects }) => effects?.includes("PipelineCommandsFailing"))
 
+const steady = batches.filter((batch) => batch.every(({ wavers }) => wavers === undefined))
+
 describe("a fault", () => {
-  it.each(batches.map((batch) => [batch.map(({ what }) => what).join("; "), batch] as const))(
+  it.each(steady.map((batch) => [batch.map(({ what }) => what).join("; "), batch] as const))(
     "is seen as what it is, and ends with it: %s",
     async (_, batch) => {
       const alerts = isAlerted(batch) ? await startAlerts(fleet) : undefined
