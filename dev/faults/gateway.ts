@@ -23,6 +23,7 @@ const dear = { CostOutputMicroUsdPerMillionTokens: 100_000_000 }
 export const modelIsTooCheap: Fault = {
   condition: "GatewayPriceBelowCost",
   what: "a provider takes more for a long answer than its model is sold for",
+  wavers: "the shop restarts with other prices, and a restart shows more on a busy machine",
   begin: async ({ outside, pods: { shop, shopPort } }) => {
     await shop.restart({ configuration: shopOf(outside, { port: shopPort, model: dear }) })
     return () => shop.restart()

@@ -115,6 +115,7 @@ export const facilitatorIsAway = shopIs(
 export const nodeIsOut: Fault = {
   condition: "PaymentChainNodeOut",
   what: "the first of a network's two nodes answers 503",
+  slow: { seenMs: 60_000, why: "more than ten calls must have failed, of which a quiet shop makes one a second" },
   begin: async ({ outside: { node } }) => {
     node.answer(503)
     return async () => node.answer("well")

@@ -45,6 +45,7 @@ export const callersAreMany: Fault = {
   also: ["SpeechEncodersFailing"],
   effects: ["SpeechRefusals"],
   what: "ten callers come at once, where three sessions and two encoders have room",
+  wavers: "which of the two limits refuses is a matter of milliseconds",
   begin: async (fleet) => repeatedly(3_000, () => Promise.all(Array.from({ length: 10 }, () => speak(fleet))))
 }
 

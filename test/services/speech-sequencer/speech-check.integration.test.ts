@@ -22,7 +22,7 @@ describe("a sequencer", () => {
     withBus(() =>
       Effect.gen(function* () {
         yield* Layer.build(speechSequencer)
-        yield* spokenIs(/^no synthesizer spoke a word with (?:espeak|flite) within 4000 ms$/u)
+        yield* spokenIs(/^no synthesizer spoke a word with (?:espeak|flite) within 3000 ms$/u)
         assert.match(yield* (yield* Metrics).text, /^check_failing\{.*check="speech",subject="".*\} 1$/mu)
         yield* Layer.build(speechSynthesizer)
         yield* spokenIs(/^ok$/u)
