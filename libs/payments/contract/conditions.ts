@@ -184,9 +184,11 @@ export const paymentConditions: ConditionGroup = {
         is: ["==", 1]
       },
       runbook: {
-        means: "A settler's key holds too little of the network's native coin.",
-        lookAt: "`./starling books list`: what each key holds. `payment_settler_transactions_left`.",
-        act: "Send coin to the key's address. Until then its payments wait, and those that expire are lost."
+        means:
+          "A settler's key holds too little of the network's native coin, or the network asks for more per gas than the cap, so that no transfer is offered.",
+        lookAt:
+          "`./starling books list`: what each key holds. `payment_settler_transactions_left`: 0 for all keys is a price above the cap, which the settler's log names.",
+        act: "Send coin to the key's address. A price above the cap falls by itself. Until then its payments wait, and those that expire are lost."
       }
     },
     {

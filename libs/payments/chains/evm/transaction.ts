@@ -73,11 +73,17 @@ export const prepare = (preparation: Preparation, payment: EvmPayment, lease: Se
     lease
   )
 
-export const transfersLeft = ({ node, fees }: Preparation, address: string) =>
-  Effect.map(
-    Effect.all([node.balance(address), fees.current()], { concurrency: 2 }),
-    ([balance, { feeMaxWei }]) => balance / (feeMaxWei * transferGas || 1n)
+/** None while the chain asks for more than the cap: no transfer is offered then. */
+export const transfersLeft = ({ node, fees }: Pick<Preparation, "node" | "fees">, address: string) =>
+  Effect.all([node.balance(address), fees.current()], { concurrency: 2 }).pipe(
+    Effect.map(([balance, { feeMaxWei }]) => balance / (feeMaxWei * transferGas || 1n)),
+    Effect.catchIf(
+      ({ operation }) => operation === offering,
+      () => Effect.succeed(0n)
+    )
   )
+
+const offering = "offer a fee"
 
 interface ContractCall {
   readonly to: string
@@ -139,7 +145,7 @@ export class FeeSource {
     const fees = feesFor(block.baseFeeWei, tipWei, this.#capWei)
     if (fees === undefined) {
       const detail = `the chain asks for ${block.baseFeeWei + tipWei} wei per gas, more than the cap of ${this.#capWei}`
-      return yield* new ChainUnavailable({ operation: "offer a fee", detail })
+      return yield* new ChainUnavailable({ operation: offering, detail })
     }
     this.#last = { fees, atMs: nowMs }
     return fees

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import type { EvmNode } from "../../../../../libs/payments/chains/evm/EvmNode.ts"
-import { FeeSource, feesFor } from "../../../../../libs/payments/chains/evm/transaction.ts"
+import { FeeSource, feesFor, transfersLeft } from "../../../../../libs/payments/chains/evm/transaction.ts"
 
 describe("the fees of a chain", () => {
   it.effect("are asked for again after two seconds, so that a base fee that doubles is seen", () =>
@@ -49,4 +49,24 @@ describe("the offered fee", () => {
   ])("is twice the base fee and the tip, within the cap: %s, %s, %s", (base, tip, cap, expected) => {
     assert.deepStrictEqual(feesFor(base, tip, cap), expected)
   })
+})
+
+describe("the transfers that a key can still pay for", () => {
+  const nodeAt = (baseFeeWei: bigint) =>
+    ({
+      block: () => Effect.succeed({ baseFeeWei }),
+      tipWei: Effect.succeed(0n),
+      balance: () => Effect.succeed(10n ** 18n)
+    }) as unknown as EvmNode
+
+  it.effect("are none while the chain asks for more than the cap", () =>
+    Effect.gen(function* () {
+      const left = (baseFeeWei: bigint) => {
+        const node = nodeAt(baseFeeWei)
+        return transfersLeft({ node, fees: new FeeSource(node, 1_000n) }, "0xa")
+      }
+      assert.isTrue((yield* left(1_000n)) > 0n)
+      assert.strictEqual(yield* left(1_001n), 0n)
+    })
+  )
 })
