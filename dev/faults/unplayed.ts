@@ -6,18 +6,21 @@ export const unplayed: Readonly<Record<string, string>> = {
     "The broker's limit lies eight gibibytes above all that its streams reserve: too much to write.",
   WebhookEndpointLate: "A delivery has to be due for five minutes.",
   PaymentBooksUnread: "Nobody may have compared chain and receipts for an hour.",
-  PaymentSettlementsSlow: "A payment has to wait for a minute and a half.",
+  PaymentSettlementsSlow: "Not played yet: a chain has to make no blocks for a minute and a half.",
   PaymentChannelsUnwatched: "Nobody may have looked at the chain for five minutes.",
   PaymentSettlementsUncollected: "A payment is given up when its authorization has ended, minutes after it was served.",
   PaymentChannelsDiffer:
     "It takes a bug, or a backup of one bucket without the other; test/services/payment-settler plants that.",
-  WebhookBacklogGrowing: "More than fifty thousand deliveries have to wait; load scale makes that many.",
-  GatewayModelSoldAtLoss: "A call has to be paid for; what a price below cost does before is played.",
-  PaymentNewcomersRefused: "Many payers have to owe at the same time; the tests of claims have them.",
+  WebhookBacklogGrowing:
+    "Not played yet: more than fifty thousand deliveries have to wait; load scale makes that many.",
+  GatewayModelSoldAtLoss: "Not played yet: a call has to be paid for; a price below cost is played.",
+  PaymentNewcomersRefused: "Not played yet: many payers have to owe at the same time; the tests of claims have them.",
   SpeechStreamsFailing: "A text fails after a quarter of a minute of silence: SpeechSilent is seen before it.",
-  SpeechTakeovers: "Dozens of sessions have to lose their sequencer within a minute; load speech kills does that.",
-  PaymentFacilitatorUnconfirmed: "It takes a whole facilitator that lies; test/fleet/facilitator-orders has one.",
-  PipelineAgentBenched: "A runner has to fail again and again within seconds; the tests of agents do that.",
+  SpeechTakeovers:
+    "Not played yet: dozens of sessions have to lose their sequencer within a minute; load speech kills does that.",
+  PaymentFacilitatorUnconfirmed:
+    "Not played yet: it takes a whole facilitator that lies; test/fleet/facilitator-orders has one.",
+  PipelineAgentBenched: "Not played yet: a runner has to fail again and again within seconds.",
   PipelineViewsBehind:
     "A projector that stands still for a thousand records hangs, and so does its process: StarlingPodDown.",
   PipelineViewsFull: "It takes a quarter of a million unfinished items.",

@@ -86,14 +86,16 @@ export const urlLeadsInside: Fault = {
 
 const inside = "http://10.0.0.1/"
 
+const parked = 'webhook_parked_events{role="webhook-dispatcher",endpoint="away"}'
+
 export const eventsAreMissed: Fault = {
   condition: "WebhookEventsMissed",
   what: "what a paused endpoint waits for is removed from EVENTS",
-  begin: async ({ command, manager, publish }) => {
+  begin: async (fleet) => {
+    const { command, manager, publish } = fleet
     await command("endpoints", "pause", "away")
     for (let nth = 0; nth < 5; nth++) await publish()
-    // It is behind once it has been parked.
-    await new Promise((resolve) => setTimeout(resolve, 2_000))
+    await until(async () => (await metricOf(fleet, parked)) > 0, { withinMs: 30_000 })
     const { state } = await manager.streams.info("EVENTS")
     await manager.streams.purge("EVENTS", { seq: state.last_seq })
     await command("endpoints", "resume", "away")

@@ -15,10 +15,11 @@ import { startPrometheus } from "../../dev/fixtures/prometheus.ts"
 // Debian's Alertmanager reads it from there alone: unpacked and not installed, it does not start.
 const template = "/usr/share/prometheus/alertmanager/default.tmpl"
 
-/** Undefined where a program is missing. */
+export const canAlert = prometheus !== undefined && alertmanager !== undefined && existsSync(template)
+
+/** Only where `canAlert`. */
 export const startAlerts = async ({ running, pods }: FaultFleet) => {
-  if (prometheus === undefined || alertmanager === undefined || !existsSync(template)) return undefined
-  const manager = await startAlertmanager(alertmanager, inhibitRules(conditions))
+  const manager = await startAlertmanager(alertmanager ?? "", inhibitRules(conditions))
   const groups = ruleGroups.map((group) => ruleGroup({ ...group, alerts: group.alerts.map(soon) }))
   const scrapes = scrapeConfigs(
     [
@@ -29,7 +30,7 @@ export const startAlerts = async ({ running, pods }: FaultFleet) => {
     ],
     "2s"
   )
-  const reader = await startPrometheus(prometheus, scrapes, { groups }, { alertmanager: manager.url })
+  const reader = await startPrometheus(prometheus ?? "", scrapes, { groups }, { alertmanager: manager.url })
   return {
     /** What the console shows as a cause is sent; what it shows below one is silent. */
     agreeWith: async (wanted: () => Promise<Conditions>) => {

@@ -15,7 +15,7 @@ import {
 import { until } from "../../dev/fixtures/eventually.ts"
 import { starling } from "../../dev/fixtures/starling.ts"
 import { conditions } from "../../libs/console/conditions/conditions.ts"
-import { startAlerts } from "./fault-alerts.ts"
+import { canAlert, startAlerts } from "./fault-alerts.ts"
 
 let fleet: FaultFleet
 
@@ -60,22 +60,31 @@ const isAlerted = (batch: ReadonlyArray<Fault>) =>
 
 const steady = batches.filter((batch) => batch.every(({ wavers }) => wavers === undefined))
 
+type Look = (batch: ReadonlyArray<Fault>) => Promise<unknown>
+
+const isSeenAndEnds = async (batch: ReadonlyArray<Fault>, look: Look = othersSeeIt) => {
+  const played = await play(fleet, batch, () => look(batch))
+  for (const { condition, seenAfterSeconds, goneAfterSeconds, ...found } of played) {
+    assert.deepStrictEqual(found, { isOnTop: true, othersCritical: [], effectsUnseen: [] }, condition)
+    assert.isNotNull(seenAfterSeconds, `${condition} is not seen in time`)
+    assert.isNotNull(goneAfterSeconds, `${condition} is not gone in time`)
+  }
+  await nothingIsSeen()
+}
+
 describe("a fault", () => {
   it.each(steady.map((batch) => [batch.map(({ what }) => what).join("; "), batch] as const))(
     "is seen as what it is, and ends with it: %s",
+    (_, batch) => isSeenAndEnds(batch)
+  )
+
+  it
+    .skipIf(!canAlert)
+    .each(steady.filter(isAlerted).map((batch) => [batch.map(({ what }) => what).join("; "), batch] as const))(
+    "is told by Alertmanager as the console shows it, and its effects are silent: %s",
     async (_, batch) => {
-      const alerts = isAlerted(batch) ? await startAlerts(fleet) : undefined
-      const look = async () => {
-        await othersSeeIt(batch)
-        await alerts?.agreeWith(() => conditionsOf(fleet))
-      }
-      const played = await play(fleet, batch, look).finally(() => alerts?.stop())
-      for (const { condition, seenAfterSeconds, goneAfterSeconds, ...found } of played) {
-        assert.deepStrictEqual(found, { isOnTop: true, othersCritical: [], effectsUnseen: [] }, condition)
-        assert.isNotNull(seenAfterSeconds, `${condition} is not seen in time`)
-        assert.isNotNull(goneAfterSeconds, `${condition} is not gone in time`)
-      }
-      await nothingIsSeen()
+      const alerts = await startAlerts(fleet)
+      await isSeenAndEnds(batch, () => alerts.agreeWith(() => conditionsOf(fleet))).finally(() => alerts.stop())
     }
   )
 })
