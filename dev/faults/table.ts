@@ -39,7 +39,8 @@ const all: ReadonlyArray<ReadonlyArray<Fault>> = [
     speech.engineFails
   ],
   [roles.clockIsWrong, broker.attemptsAreTooLarge, payments.facilitatorIsAway, speech.chunksAreNotTaken],
-  [speech.engineIsSlow, roles.streamDiffers, broker.logIsFull, payments.keyIsUnheld, payments.signerIsAway],
+  [speech.engineIsSlow],
+  [roles.streamDiffers, broker.logIsFull, payments.keyIsUnheld, payments.signerIsAway],
   [broker.deliveriesAreTooLarge, payments.nodeIsOut],
   [webhooks.eventsAreMissed],
   [broker.streamIsLost, broker.callsAreNotCounted],
