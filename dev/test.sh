@@ -11,12 +11,13 @@ for part in dev/install/*.sh; do source "$part"; done
 
 # One package manager, which locks itself.
 ensure_system_packages() { ensure_signatures && ensure_speech && ensure_prometheus; }
-fetch_for_processes() { side_by_side ensure_nats_server ensure_system_packages ensure_voices; }
+fetch_for_processes() { side_by_side ensure_nats_server ensure_system_packages ensure_voices ensure_hearing; }
 use_what_was_fetched() {
   fetched=yes
   ensure_nats_server
   ensure_prometheus
   ensure_voices
+  ensure_hearing
   # For the example in Go of the webhooks' verification.
   find_go
 }

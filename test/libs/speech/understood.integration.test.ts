@@ -1,77 +1,69 @@
-/** A recogniser with a language model of its own, without knowledge of the text. */
-import { execFileSync } from "node:child_process"
-import { readFileSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
-import { Effect, Result, Stream } from "effect"
-import { concatPcm, pcmToBytes, resample } from "#speech/audio"
+/** The voices that are heard as a person, judged by recognisers that do not know the text. */
+import { assert, describe, layer } from "@effect/vitest"
+import { Context, Effect, Layer, Result, Stream } from "effect"
+import { deafness, errorsBetween, type Hearing, hearingHz, openHearing, phonemesIn, wordsIn } from "#dev/hearing"
 import { decodeConfiguration } from "#configuration"
-import { defaultVoiceId, embedded, engineVoice, voiceById } from "#speech"
+import { concatPcm, resample } from "#speech/audio"
+import { catalogueOf, embedded, fleetModels, openModelPool } from "#speech"
 import { folder, metrics } from "../../support/recordings.ts"
 
-const { PocketsphinxPath, PocketsphinxModelFolder } = Result.getOrThrow(decodeConfiguration({})).VoiceCloning
-const recogniserHz = 16_000
+// Together shorter than what is heard at once.
 const text =
-  "In the evening it began to rain. I would like to speak with the manager about the money that was paid last week."
+  "In the evening it began to rain, and nobody on the bridge had brought an umbrella. " +
+  "I would like to speak with the manager about the money that was paid last week. " +
+  "Your parcel leaves our warehouse tomorrow morning; please keep the receipt until it arrives. " +
+  "Turn left after the second traffic light, cross the river, and park behind the old station."
+
+// In percent, for each about twice what is heard wrongly today: of 62 words, a recogniser with a small ear mistakes some.
+const limits: ReadonlyArray<readonly [id: string, words: number, phonemes: number]> = [
+  ["heart", 4, 10],
+  ["selma", 8, 15],
+  ["roger", 8, 15],
+  ["alan", 8, 20],
+  ["kal", 8, 30]
+]
+
+const { Voices } = Result.getOrThrow(decodeConfiguration({}))
+const models = fleetModels(Voices, process.env).map(({ model }) => model)
+const { byId } = catalogueOf(models)
 
 const spokenBy = Effect.fnUntraced(function* (id: string) {
-  const shared = voiceById(id)
-  const voice = shared === undefined ? undefined : engineVoice(shared)
+  const voice = byId(id)
   if (voice === undefined) return yield* Effect.die(`there is no ${id}`)
-  const engine = yield* voice.engine === "flite" ? embedded.flite.open() : embedded.espeak.open()
+  const model = models.find(({ Id }) => voice.engine.engine === `model-${Id}`)
+  const engine =
+    model === undefined
+      ? yield* embedded.flite.open()
+      : yield* openModelPool({ model, home: yield* folder, bytesMax: Number.POSITIVE_INFINITY })
   const piece = { text, ratePercent: 100, pitchPercent: 100, rangePercent: 100, volumeDb: 0 }
-  const frames = yield* Stream.runCollect(engine.synthesize({ voice, pieces: [piece] }))
-  return resample(concatPcm(frames.map(({ pcm }) => pcm)), 24_000, recogniserHz)
+  const frames = yield* Stream.runCollect(engine.synthesize({ voice: voice.engine, pieces: [piece] }))
+  return resample(concatPcm(frames.map(({ pcm }) => pcm)), 24_000, hearingHz)
 })
 
-const heardIn = (at: string, pcm: Int16Array) => {
-  writeFileSync(join(at, "spoken.raw"), pcmToBytes(pcm))
-  writeFileSync(join(at, "recordings"), "spoken\n")
-  const parameters = {
-    hmm: join(PocketsphinxModelFolder, "en-us"),
-    lm: join(PocketsphinxModelFolder, "en-us.lm.bin"),
-    dict: join(PocketsphinxModelFolder, "cmudict-en-us.dict"),
-    ctl: join(at, "recordings"),
-    cepdir: at,
-    cepext: ".raw",
-    adcin: "yes",
-    adchdr: "0",
-    samprate: `${recogniserHz}`,
-    hyp: join(at, "heard"),
-    logfn: "/dev/null"
-  }
-  execFileSync(
-    PocketsphinxPath,
-    Object.entries(parameters).flatMap(([name, value]) => [`-${name}`, value])
+class Judges extends Context.Service<Judges, Hearing>()("starling/test/Judges") {
+  static readonly layer = Layer.effect(
+    Judges,
+    Effect.acquireRelease(Effect.sync(openHearing), ({ close }) => Effect.sync(close))
   )
-  return readFileSync(join(at, "heard"), "utf8").replace(/ \([^()]*\)\s*$/u, "")
 }
 
-const wordsIn = (text: string) => text.toLowerCase().match(/[a-z']+/gu) ?? []
+const percent = (said: ReadonlyArray<string>, heard: ReadonlyArray<string>) =>
+  (100 * errorsBetween(said, heard)) / said.length
 
-/** Deleted, inserted and substituted words, per hundred spoken words. */
-const wordErrors = (spoken: ReadonlyArray<string>, heard: ReadonlyArray<string>) => {
-  let row = Array.from({ length: heard.length + 1 }, (_, index) => index)
-  for (const [index, word] of spoken.entries()) {
-    const next = [index + 1]
-    for (const [at, other] of heard.entries()) {
-      const changed = (row[at] ?? 0) + (word === other ? 0 : 1)
-      next.push(Math.min((next[at] ?? 0) + 1, (row[at + 1] ?? 0) + 1, changed))
+describe.skipIf(deafness !== undefined)(`understood${deafness === undefined ? "" : `: skipped, ${deafness}`}`, () => {
+  layer(Layer.merge(Judges.layer, metrics), { excludeTestServices: true })((it) => {
+    for (const [id, words, phonemes] of limits) {
+      it.effect.skipIf(byId(id) === undefined)(`${id} is heard with at most ${words} % of the words wrong`, () =>
+        Effect.gen(function* () {
+          const pcm = yield* spokenBy(id)
+          const judges = yield* Judges
+          const heard = yield* Effect.promise(() => judges.hear({ pcm, language: "en", text }))
+          const expected = heard.expected.map(([, symbols]) => symbols).join("")
+          const sounds = heard.phonemes.map(([symbol]) => symbol).join("")
+          assert.isAtMost(percent(wordsIn(text, "en"), wordsIn(heard.words, "en")), words)
+          assert.isAtMost(percent(phonemesIn(expected), phonemesIn(sounds)), phonemes)
+        }).pipe(Effect.scoped)
+      )
     }
-    row = next
-  }
-  return (100 * (row.at(-1) ?? 0)) / spoken.length
-}
-
-describe("the default English voice", () => {
-  it.live("is understood by a recogniser, and much better than the plain voice of espeak-ng", () =>
-    Effect.gen(function* () {
-      const at = yield* folder
-      const errorsOf = (id: string) =>
-        Effect.map(spokenBy(id), (pcm) => wordErrors(wordsIn(text), wordsIn(heardIn(at, pcm))))
-      const [own, plain] = [yield* errorsOf(defaultVoiceId()), yield* errorsOf("henry")]
-      assert.isAtMost(own, 25)
-      assert.isAbove(plain, 2 * own)
-    }).pipe(Effect.scoped, Effect.provide(metrics))
-  )
+  })
 })

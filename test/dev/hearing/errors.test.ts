@@ -1,0 +1,35 @@
+import { assert, describe, it } from "@effect/vitest"
+import { errorsBetween, phonemesIn, wordsIn } from "#dev/hearing"
+
+const wrong = (said: string, heard: string, language = "en") =>
+  errorsBetween(wordsIn(said, language), wordsIn(heard, language))
+
+describe("words heard wrongly", () => {
+  it("are those that were lost, added or heard as others", () => {
+    assert.strictEqual(wrong("the boats came home", "the boats came home"), 0)
+    assert.strictEqual(wrong("the boats came home", "the boats home"), 1)
+    assert.strictEqual(wrong("the boats came home", "all the boats came home"), 1)
+    assert.strictEqual(wrong("the boats came home", "the goats came foam"), 2)
+    assert.strictEqual(wrong("", "no"), 1)
+    assert.strictEqual(wrong("not a word", ""), 3)
+  })
+
+  it("do not depend on case, punctuation, hyphens or spelling", () => {
+    assert.strictEqual(wrong("Mr. Hill's grey harbour – realised!", "mister Hill’s gray harbor realized"), 0)
+    assert.strictEqual(wrong("a well-known co-operation", "A well known cooperation."), 0)
+    assert.strictEqual(wrong("L'été à la plage", "l’été, à la plage", "fr"), 0)
+    assert.strictEqual(wrong("Die Straße", "die Strasse", "de"), 0)
+  })
+
+  it("are none where one word was heard as two, or two as one", () => {
+    assert.strictEqual(wrong("das Hafenfest beginnt", "das Hafen Fest beginnt", "de"), 0)
+    assert.strictEqual(wrong("any one of us", "anyone of us"), 0)
+    assert.strictEqual(wrong("any one of us", "anyone off us"), 1)
+  })
+})
+
+describe("phonemes", () => {
+  it("are single sounds, in one notation", () => {
+    assert.deepStrictEqual(phonemesIn("t͡ʃɔ ɪː d̪ ɡ"), ["t", "ʃ", "ɔ", "ɪ", "d", "g"])
+  })
+})
