@@ -138,7 +138,7 @@ export const ChunkJob = Schema.Struct({
   /** The language of the text; a voice can speak others beside its own. */
   locale: Schema.String,
   pieces: Schema.Array(ChunkPiece),
-  /** The sentence continues in another voice: no pause ends the chunk. */
+  /** The sentence continues in the next chunk: without a punctuation mark no pause ends this one. */
   goesOn: Schema.optionalKey(Schema.Literal(true))
 })
 export interface ChunkJob extends Schema.Schema.Type<typeof ChunkJob> {}

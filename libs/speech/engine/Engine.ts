@@ -11,7 +11,7 @@ export interface EngineJob {
   /** The recording that a zero-shot voice refers to: 16,000 Hz, mono. */
   readonly reference?: { readonly samples: Int16Array }
   readonly pieces: ReadonlyArray<ChunkPiece>
-  /** The sentence continues in another voice: no pause ends the job. */
+  /** The sentence continues in the next job: without a punctuation mark no pause ends this one. */
   readonly goesOn?: true
   /**
    * Only these frames: it ends before frame `to`, with at least one, and those before `from` are synthesized but not

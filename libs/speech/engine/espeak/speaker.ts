@@ -8,7 +8,8 @@
 import type { ChunkPiece, EngineVoice } from "#speech/contract"
 import type { EngineJob } from "../Engine.ts"
 import type { Outcome } from "../worker/protocol.ts"
-import { endsWithPause, type Sink, type Speaker, withoutControls } from "../worker/serve.ts"
+import { pauseAfter } from "../worker/pauses.ts"
+import { type Sink, type Speaker, withoutControls } from "../worker/serve.ts"
 import type { Espeak, EspeakEvent } from "./binding.ts"
 import { decomposed, namedSounds, readIpa } from "../../phonemes/ipa.ts"
 
@@ -95,7 +96,7 @@ const speakPiece = (espeak: Espeak, { job, piece, text, index, begun }: PlacedPi
     if (event.type !== wordEvent || position === undefined || position >= piece.text.length) return
     sink.word({ piece: index, position, sample: begun + event.sample })
   }
-  const manner = { endsWithPause: isLast || endsWithPause(piece.text), hasPhonemes }
+  const manner = { endsWithPause: isLast || pauseAfter(piece.text) > 0, hasPhonemes }
   espeak.synthesize(sent, manner, (pcm, events) => {
     if (!isComplete) return false
     events.forEach(word)

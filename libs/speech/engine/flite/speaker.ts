@@ -3,7 +3,8 @@
  * utterance; between pieces of one sentence these pauses are left out.
  */
 import type { ChunkPiece, EngineVoice } from "#speech/contract"
-import { endsWithPause, type Sink, type Speaker } from "../worker/serve.ts"
+import { pauseAfter } from "../worker/pauses.ts"
+import type { Sink, Speaker } from "../worker/serve.ts"
 import type { Flite, Planned } from "./binding.ts"
 import { type PhonesOfToken, withPhones } from "./phones.ts"
 
@@ -30,7 +31,7 @@ export const makeFliteSpeaker = (flite: Flite): Speaker => ({
     let begun = 0
     let isAfterPause = true
     for (const [at, part] of parts.entries()) {
-      const isBeforePause = (at === parts.length - 1 && !job.goesOn) || endsWithPause(part.ascii)
+      const isBeforePause = (at === parts.length - 1 && !job.goesOn) || pauseAfter(part.ascii) > 0
       const speech = makeSpeech({ hz: flite.hz, part, begun, isAfterPause, isBeforePause }, sink)
       flite.synthesize(part, name, fliteFeatures(name, job.voice, part.piece), (pcm, plan) =>
         speech.audio(pcm, plan, job.voice.gainDb + part.piece.volumeDb)

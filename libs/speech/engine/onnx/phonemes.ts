@@ -28,9 +28,20 @@ interface Word {
 
 /** Punctuation that a model reads; other marks are left out. */
 const punctuation = /[;:,.!?—…"“”()]/gu
+/** At these alone a model often does not pause: beside each, how many of 15 sentences had no silence of 60 ms. */
+const pausing: ReadonlyArray<readonly [mark: RegExp, read: string]> = [
+  // Ten.
+  [/…/gu, "..."],
+  // Eight.
+  [/—|–|(?<!\S)-+(?!\S)/gu, ",—"],
+  // Eight and three.
+  [/;/gu, ",;"],
+  [/:/gu, ",:"]
+]
 const words = /(\S+)(\s*)/gu
 const spokenCharacter = /[\p{L}\p{N}$£€%&+@#]/gu
-const endsClause = /[;:,.!?—…)”"]/u
+const spokenLetter = /[\p{L}\p{N}]/u
+const endsClause = /[;:,.!?—–…)”"]/u
 
 export const phonemesOf = (
   { text, pronunciations = [] }: { readonly text: string; readonly pronunciations?: ReadonlyArray<Pronunciation> },
@@ -42,7 +53,7 @@ export const phonemesOf = (
   for (const clause of clausesOf(text, pronunciations)) {
     const spoken = spokenWords(clause, language, phonemize)
     for (const [index, word] of clause.entries()) {
-      const lead = symbols === "" ? "" : " "
+      const lead = symbols === "" || word.core === "" ? "" : " "
       symbols += lead + marksOf(word.before)
       if (word.core !== "") found.push({ position: word.position, symbol: symbols.length })
       symbols += (spoken[index] ?? "") + marksOf(word.after)
@@ -51,7 +62,8 @@ export const phonemesOf = (
   return { symbols, words: found }
 }
 
-const marksOf = (text: string) => (text.match(punctuation) ?? []).join("")
+const marksOf = (text: string) =>
+  (pausing.reduce((marks, [mark, read]) => marks.replace(mark, read), text).match(punctuation) ?? []).join("")
 
 const clausesOf = (text: string, pronunciations: ReadonlyArray<Pronunciation>): ReadonlyArray<ReadonlyArray<Word>> => {
   // A pronounced stretch is one word, whatever it contains.
@@ -60,8 +72,12 @@ const clausesOf = (text: string, pronunciations: ReadonlyArray<Pronunciation>): 
   const clauses: Array<ReadonlyArray<Word>> = []
   let clause: Array<Word> = []
   for (const match of masked.matchAll(words)) {
-    const [{ before, after }, length] = marksAround(match[1] ?? "")
+    const [{ before, after: written }, length] = marksAround(match[1] ?? "")
     const position = match.index + before.length
+    // Within a sentence, a full stop behind letters belongs to an abbreviation.
+    const isAbbreviation = /\p{L}$/u.test(text.slice(0, position + length)) && /^\.(?!\.)/u.test(written)
+    const isWithin = spokenLetter.test(text.slice(match.index + match[0].length))
+    const after = isAbbreviation && isWithin ? written.slice(1) : written
     const pronunciation = pronunciations.find(({ from }) => from >= position && from < position + length)
     clause.push({ position, before, core: text.slice(position, position + length), after, pronunciation })
     if (!endsClause.test(after) && !(length === 0 && endsClause.test(before))) continue

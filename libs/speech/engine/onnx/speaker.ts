@@ -1,17 +1,16 @@
 /**
  * A job spoken by a model that reads phonemes: utterance by utterance, each at most as long as the model accepts. The
- * model reports how long each symbol lasts, so the start of each word is exact. Between pieces of one sentence the
- * pause at an utterance's edge is left out.
+ * model reports how long each symbol lasts, so the start of each word is exact.
  */
 import type { Outcome } from "../worker/protocol.ts"
 import { type Passage, passagesOf, wordAt } from "../worker/passages.ts"
-import { endsWithPause, type Sink, type Speaker } from "../worker/serve.ts"
+import { endPause, paced, pauseBefore } from "../worker/pauses.ts"
+import type { Sink, Speaker } from "../worker/serve.ts"
 import type { AcousticModel } from "./acoustic-models.ts"
 import { type Phonemes, type Phonemize, phonemesOf } from "./phonemes.ts"
 
 /** Kokoro reads at most 510 symbols. */
 const symbolsMax = 400
-const edgeMarginSeconds = 0.03
 
 export const makeAcousticSpeaker = (model: AcousticModel, phonemize: Phonemize, warmUps: number): Speaker => ({
   hz: model.hz,
@@ -26,13 +25,11 @@ export const makeAcousticSpeaker = (model: AcousticModel, phonemize: Phonemize, 
       utterancesOf(phonemesOf(passage, language, phonemize)).map((phonemes) => ({ passage, phonemes }))
     )
     let begun = 0
-    let isAfterPause = true
     for (const [at, { passage, phonemes }] of utterances.entries()) {
-      const isBeforePause = (at === utterances.length - 1 && !job.goesOn) || endsWithPause(phonemes.symbols)
-      const spoken = say(model, { passage, phonemes, speaker, begun, isAfterPause, isBeforePause }, sink)
-      if (!spoken.isWanted) return null
-      begun += spoken.samples
-      isAfterPause = isBeforePause
+      const isLast = at === utterances.length - 1 && !job.goesOn
+      const spoken = say(model, { passage, phonemes, speaker, begun, isLast }, sink)
+      if (spoken === undefined) return null
+      begun += spoken
     }
     return null
   }
@@ -50,35 +47,24 @@ interface Placed {
   readonly speaker: string
   /** Samples of the job before this utterance. */
   readonly begun: number
-  readonly isAfterPause: boolean
-  readonly isBeforePause: boolean
+  /** Nothing follows in the same sentence. */
+  readonly isLast: boolean
 }
 
-const say = (model: AcousticModel, placed: Placed, sink: Sink) => {
-  const { passage, phonemes, speaker, begun, isAfterPause, isBeforePause } = placed
+/** Returns the number of samples; undefined if nobody listens any more. */
+const say = (model: AcousticModel, { passage, phonemes, speaker, begun, isLast }: Placed, sink: Sink) => {
   const { speed, pitch, range, gainDb } = passage
-  const margin = edgeMarginSeconds * model.hz
-  let [from, to] = [0, Number.POSITIVE_INFINITY]
-  let [received, samples] = [0, 0]
-  let isWanted = true
+  const { symbols, words } = phonemes
+  const utterance = paced(sink, { hz: model.hz, gainDb, begun, speed, endPause: endPause(symbols, isLast) })
   const begins = (starts: ReadonlyArray<number>) => {
-    const [first, end] = [starts[0], starts.at(-1)]
-    if (first === undefined || end === undefined) return
-    if (!isAfterPause) from = Math.max(0, Math.round(first - margin))
-    if (!isBeforePause) to = Math.round(end + margin)
-    for (const { position, symbol } of phonemes.words) {
-      sink.word(wordAt(passage, position, begun + Math.max(0, Math.round(starts[symbol] ?? end) - from)))
+    for (const { position, symbol } of words) {
+      const start = starts[symbol] ?? starts.at(-1)
+      if (start === undefined) return
+      utterance.word(wordAt(passage, position, Math.round(start)), pauseBefore(symbols, symbol))
     }
   }
-  const sound = (pcm: Int16Array) => {
-    const kept = pcm.slice(Math.max(0, from - received), Math.max(0, Math.min(pcm.length, to - received)))
-    received += pcm.length
-    samples += kept.length
-    isWanted &&= kept.length === 0 || sink.audio(kept, gainDb)
-    return isWanted
-  }
-  model.speak({ symbols: phonemes.symbols, speaker, speed, pitch, range }, { begins, sound })
-  return { isWanted, samples }
+  model.speak({ symbols, speaker, speed, pitch, range }, { begins, sound: utterance.audio })
+  return utterance.end() ? utterance.samples() : undefined
 }
 
 /** Cuts what is too long for a model: after the last punctuation mark that fits, else between two words. Pure. */

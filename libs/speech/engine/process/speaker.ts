@@ -6,10 +6,11 @@ import { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } fr
 import { makeResampler } from "#speech/audio/resample"
 import type { Pronunciation } from "#speech/contract"
 import { codePointStarts } from "../espeak/speaker.ts"
-import { give, type PlaceWords, trimmedTo } from "../sherpa/speaker.ts"
+import { give, type PlaceWords } from "../sherpa/speaker.ts"
 import { type Passage, passagesOf, wordAt } from "../worker/passages.ts"
+import { endPause, paced, pauseBefore } from "../worker/pauses.ts"
 import type { Outcome } from "../worker/protocol.ts"
-import { endsWithPause, joined, MissingPart, type Sink, type Speaker, type ThreadHost } from "../worker/serve.ts"
+import { joined, MissingPart, type Sink, type Speaker, type ThreadHost } from "../worker/serve.ts"
 import { type Program, type ProgramOptions, startProgram } from "./program.ts"
 import { type FromProgram, type Hello, offers, protocolVersion, type SpokenAs } from "./protocol.ts"
 
@@ -163,14 +164,11 @@ const speakerOf = (spoken: Spoken): Speaker => ({
     if (known === undefined) return failure("voice", `the program has no voice ${voice.name}`)
     const passages = passagesOf(job)
     let begun = 0
-    let isAfterPause = true
     for (const [at, passage] of passages.entries()) {
-      const isBeforePause = (at === passages.length - 1 && !job.goesOn) || endsWithPause(passage.text)
-      const placed = { passage, voice: known, begun, isAfterPause, isBeforePause }
-      const said = await sayPassage(spoken, placed, sink)
+      const isLast = at === passages.length - 1 && !job.goesOn
+      const said = await sayPassage(spoken, { passage, voice: known, begun, isLast }, sink)
       if (said.outcome !== null || !said.isWanted) return said.outcome
       begun += said.samples
-      isAfterPause = isBeforePause
     }
     return null
   }
@@ -183,8 +181,8 @@ interface Placed {
   readonly voice: { readonly name: string; readonly locale: string; readonly language: string }
   /** Samples of the job before this passage. */
   readonly begun: number
-  readonly isAfterPause: boolean
-  readonly isBeforePause: boolean
+  /** Nothing follows in the same sentence. */
+  readonly isLast: boolean
 }
 
 interface Said {
@@ -197,8 +195,8 @@ const nothing = new Int16Array(0)
 
 const sayPassage = async (spoken: Spoken, placed: Placed, sink: Sink): Promise<Said> => {
   const { talk, hello, model, placeWords } = spoken
-  const { passage, voice, begun, isAfterPause, isBeforePause } = placed
-  const { text, gainDb } = passage
+  const { passage, voice, begun, isLast } = placed
+  const { text, gainDb, speed } = passage
   const hz = hello.sampleRateHz
   const stopped = (outcome: Outcome | null): Said => ({ outcome, isWanted: false, samples: 0 })
   if (text.length > model.textCharactersMax) {
@@ -207,28 +205,26 @@ const sayPassage = async (spoken: Spoken, placed: Placed, sink: Sink): Promise<S
     )
   }
   const { words, playedHz } = wordsFor(hello, passage, voice)
-  const isUntrimmed = !hello.wordTimes || !isAfterPause || !isBeforePause
   const resampler = makeResampler(playedHz, hz)
+  const utterance = paced(sink, { hz, gainDb, begun, speed, endPause: endPause(text, isLast) })
   const starts = codePointStarts(text)
   const pending: Array<Int16Array> = []
-  const found: Array<{ readonly position: number; readonly sample: number }> = []
   let [samples, isWanted, isTooLong] = [0, true, false]
   const take = (pcm: Int16Array) => {
     if (!isWanted || isTooLong) return
     samples += pcm.length
     if (begun + samples > model.audioSecondsMax * hz) isTooLong = true
-    else if (isUntrimmed) pending.push(pcm)
-    else isWanted = pcm.length === 0 || sink.audio(pcm, gainDb)
+    else if (hello.wordTimes) isWanted = utterance.audio(pcm)
+    else pending.push(pcm)
   }
   const failed = await talk.say(words, {
     audio: (pcm) => take(playedHz === hz ? pcm : resampler.push(pcm)),
     word: (codePoint, sample) => {
       const position = starts[codePoint] ?? text.length
-      const at = Math.round((sample * hz) / playedHz)
       // Words past the end of the text are the program's own.
       if (position >= text.length) return
-      if (isUntrimmed) found.push({ position, sample: at })
-      else sink.word(wordAt(passage, position, begun + at))
+      const at = Math.round((sample * hz) / playedHz)
+      utterance.word(wordAt(passage, position, at), pauseBefore(text, position))
     },
     isWanted: () => {
       isWanted &&= sink.audio(nothing, 0)
@@ -239,15 +235,11 @@ const sayPassage = async (spoken: Spoken, placed: Placed, sink: Sink): Promise<S
   if (!isWanted) return stopped(null)
   if (failed !== null) return stopped(failure("voice", failed))
   if (playedHz !== hz) take(resampler.flush())
-  if (!isUntrimmed) return { outcome: null, isWanted, samples }
+  if (hello.wordTimes) return { outcome: null, isWanted: utterance.end(), samples: utterance.samples() }
   const pcm = joined(pending, samples)
-  const { from, to } = trimmedTo(pcm, { hz, isAfterPause, isBeforePause })
-  const kept = pcm.slice(from, to)
-  const declared = hello.wordTimes
-    ? found.map(({ position, sample }) => ({ position, sample: Math.max(0, sample - from) }))
-    : placeWords({ text, language: voice.language, pcm: kept, hz })
-  for (const { position, sample } of declared) sink.word(wordAt(passage, position, begun + sample))
-  return { outcome: null, isWanted: give(kept, gainDb, sink), samples: kept.length }
+  const placedWords = placeWords({ text, language: voice.language, pcm, hz })
+  const given = give({ passage, pcm, words: placedWords, hz, begun, isLast }, sink)
+  return { outcome: null, isWanted: given !== undefined, samples: given ?? 0 }
 }
 
 const inCodePoints =

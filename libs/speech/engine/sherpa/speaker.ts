@@ -6,7 +6,8 @@
 import { makeResampler } from "#speech/audio/resample"
 import type { Outcome } from "../worker/protocol.ts"
 import { type Passage, passagesOf, toPcm, wordAt } from "../worker/passages.ts"
-import { endsWithPause, type Sink, type Speaker } from "../worker/serve.ts"
+import { endPause, paced, pauseBefore } from "../worker/pauses.ts"
+import { joined, type Sink, type Speaker } from "../worker/serve.ts"
 import type { NeuralVoice } from "./tts.ts"
 
 /** Where the words of a text start in its audio: positions in the text, and samples. */
@@ -27,17 +28,13 @@ export const makeSherpaSpeaker = (voice: NeuralVoice, placeWords: PlaceWords): S
     const language = "language" in job.voice ? job.voice.language : "en-us"
     const passages = passagesOf(job)
     let begun = 0
-    let isAfterPause = true
     for (const [at, passage] of passages.entries()) {
-      const isBeforePause = (at === passages.length - 1 && !job.goesOn) || endsWithPause(passage.text)
-      const sound = soundOf(voice, passage, speaker)
-      const pcm = trimmed(sound, { hz: voice.hz, isAfterPause, isBeforePause })
-      for (const { position, sample } of placeWords({ text: passage.text, language, pcm, hz: voice.hz })) {
-        sink.word(wordAt(passage, position, begun + sample))
-      }
-      if (!give(pcm, passage.gainDb, sink)) return null
-      begun += pcm.length
-      isAfterPause = isBeforePause
+      const pcm = soundOf(voice, passage, speaker)
+      const words = placeWords({ text: passage.text, language, pcm, hz: voice.hz })
+      const isLast = at === passages.length - 1 && !job.goesOn
+      const given = give({ passage, pcm, words, hz: voice.hz, begun, isLast }, sink)
+      if (given === undefined) return null
+      begun += given
     }
     return null
   }
@@ -49,11 +46,28 @@ const noSuchSpeaker = (speaker: string): Outcome => ({
   detail: `the model has no speaker ${speaker}`
 })
 
-/** A tenth of a second at most, so that a cancelled job is noticed and the first frame is small. */
-export const give = (pcm: Int16Array, gainDb: number, sink: Sink) => {
+interface SpokenPassage {
+  readonly passage: Passage
+  readonly pcm: Int16Array
+  readonly words: ReturnType<PlaceWords>
+  readonly hz: number
+  /** Samples of the job before it. */
+  readonly begun: number
+  /** Nothing follows in the same sentence. */
+  readonly isLast: boolean
+}
+
+/** Returns the number of samples given; undefined if nobody listens any more. */
+export const give = ({ passage, pcm, words, hz, begun, isLast }: SpokenPassage, sink: Sink) => {
+  const { text, gainDb, speed } = passage
+  const utterance = paced(sink, { hz, gainDb, begun, speed, endPause: endPause(text, isLast) })
+  for (const { position, sample } of words) {
+    utterance.word(wordAt(passage, position, sample), pauseBefore(text, position))
+  }
+  // A tenth of a second at most, so that a cancelled job is noticed and the first frame is small.
   const step = 2_400
-  for (let at = 0; at < pcm.length; at += step) if (!sink.audio(pcm.slice(at, at + step), gainDb)) return false
-  return true
+  for (let at = 0; at < pcm.length; at += step) if (!utterance.audio(pcm.subarray(at, at + step))) return undefined
+  return utterance.end() ? utterance.samples() : undefined
 }
 
 /** A resampler's table stays small between rates on this grid. */
@@ -63,35 +77,9 @@ const soundOf = (voice: NeuralVoice, { text, speed, pitch }: Passage, speaker: n
   const hz = pitch === 1 ? voice.hz : gridHz * Math.round((voice.hz * pitch) / gridHz)
   const samples = toPcm(voice.speak({ text, speed: (speed * voice.hz) / hz, speaker }))
   const resampler = makeResampler(hz, voice.hz)
-  const [whole, rest] = [resampler.push(samples), resampler.flush()]
-  if (rest.length === 0) return whole
-  const joined = new Int16Array(whole.length + rest.length)
-  joined.set(whole)
-  joined.set(rest, whole.length)
-  return joined
-}
-
-// 40 dB below full scale: the hiss of a model is below it, speech is above it.
-const audible = 330
-const marginSeconds = 0.03
-
-export interface Edges {
-  readonly hz: number
-  readonly isAfterPause: boolean
-  readonly isBeforePause: boolean
-}
-
-/** Without the silence at the edges that lie within a sentence. Pure. */
-export const trimmed = (pcm: Int16Array, edges: Edges): Int16Array => {
-  const { from, to } = trimmedTo(pcm, edges)
-  return pcm.slice(from, to)
-}
-
-/** The remaining range, in samples. Pure. */
-export const trimmedTo = (pcm: Int16Array, { hz, isAfterPause, isBeforePause }: Edges) => {
-  const margin = Math.round(marginSeconds * hz)
-  const isAudible = (sample: number) => Math.abs(sample) > audible
-  const from = isAfterPause ? 0 : Math.max(0, pcm.findIndex(isAudible) - margin)
-  const to = isBeforePause ? pcm.length : Math.min(pcm.length, pcm.findLastIndex(isAudible) + margin)
-  return { from, to: Math.max(from, to) }
+  const parts = [resampler.push(samples), resampler.flush()]
+  return joined(
+    parts,
+    parts.reduce((sum, { length }) => sum + length, 0)
+  )
 }

@@ -48,9 +48,6 @@ export class MissingPart extends Error {}
 /** Control characters steer engines (espeak takes U+0001 for a command) and end C strings: they become spaces. */
 export const withoutControls = (text: string): string => text.replace(/\p{Cc}/gu, " ")
 
-/** Whether the text ends where a speaker pauses: after punctuation and any closing marks after it. */
-export const endsWithPause = (text: string): boolean => /[.!?:;,…。！？、，；：؟،]["'”’»)\]\s]*$/u.test(text)
-
 /**
  * A chunk lasts seconds. Ten minutes (29 MB) are the most that hostile text can cost: a single digit can last a second.
  */

@@ -16,7 +16,7 @@ const greetings: Readonly<Record<string, string>> = {
 const write = (message: object) => void process.stdout.write(`${JSON.stringify(message)}\n`)
 const sound = (id: number, samples = 2_400) => {
   write({ type: "audio", id, bytes: samples * 2 })
-  process.stdout.write(Buffer.alloc(samples * 2, 1))
+  process.stdout.write(Buffer.alloc(samples * 2, 8))
 }
 const timers = new Map<number, NodeJS.Timeout>()
 

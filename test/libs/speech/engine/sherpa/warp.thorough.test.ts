@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import { carriedOver, type Sound } from "../../../../../libs/speech/engine/sherpa/warp.ts"
-import { trimmed } from "../../../../../libs/speech/engine/sherpa/speaker.ts"
 
 /** A stretch of a sound: harmonics of a pitch under one resonance, which is what tells vowels apart; 0 is silence. */
 interface Stretch {
@@ -79,17 +78,5 @@ describe("word times that are carried over", () => {
     const none = { pcm: new Int16Array(0), hz: 24_000 }
     assert.deepStrictEqual(carriedOver(words, reference, none), [])
     assert.deepStrictEqual(carriedOver([], none, reference), [])
-  })
-})
-
-describe("the silence at the edges of a sound", () => {
-  const pcm = Int16Array.from({ length: 3_000 }, (_, at) => (at >= 1_000 && at < 2_000 ? 5_000 : 0))
-  it.each([
-    [true, true, 3_000],
-    [false, true, 2_030],
-    [true, false, 2_029],
-    [false, false, 1_059]
-  ])("stays where a pause is (before %s, behind %s)", (isAfterPause, isBeforePause, length) => {
-    assert.strictEqual(trimmed(pcm, { hz: 1_000, isAfterPause, isBeforePause }).length, length)
   })
 })
