@@ -33,7 +33,7 @@ export const otherVoices = (speakers: Speakers, turn: Speaking, speed: number): 
   })
 }
 
-const langTag = /<lang\s([^<>]*)/gu
+const langTag = /<(?:[\w.-]+:)?lang\s([^<>]*)/gu
 const langOf = /xml:lang\s*=\s*(?:"([^"]{1,35})"|'([^']{1,35})')/u
 
 /** The tags of the document's elements `lang`, as written. */

@@ -289,8 +289,9 @@ const ssmlChapter = () => [
     `${Object.keys(emotions).join(", ")}. \`phoneme\` says how a word sounds, in IPA or X-SAMPA: see ` +
     "[pronunciation.md](pronunciation.md). `lang` gives its words to a voice of that language. `voice` and `mark` are read " +
     "over: their words are spoken in the voice of the request, also where `<voice name>` names another; for several voices " +
-    "there is the dialogue route. Everything else is refused with its place. So is what begins as a " +
-    "document and is none that we take: with an XML declaration, a document type, or a `<SPEAK>` in other letters."
+    "there is the dialogue route. The words of `token` and `w` are spoken as any other, `meta` and `metadata` are not. A " +
+    "document may begin with an XML declaration and name SSML's namespace, with a prefix or without one. Everything else is " +
+    "refused with its place: also a document type, or a `<SPEAK>` in other letters."
 ]
 
 const limitsChapter = () => ["## Limits", table(["what", "at most"], limits)]

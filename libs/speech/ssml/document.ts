@@ -13,6 +13,7 @@ import {
   noElement,
   openElement,
   type OpenElement,
+  prefixOf,
   problemOf,
   readBreak,
   ssmlLimits,
@@ -87,6 +88,8 @@ class SsmlReading {
   private readonly tongue: Tongue
   /** The outermost first. */
   private readonly elementsOpen: Array<OpenElement> = [noElement]
+  /** Of the elements' names, as the root declares it. */
+  private prefix = ""
   private elements = 0
   private silence = 0
   /** The text of the open sub or say-as. */
@@ -157,7 +160,9 @@ class SsmlReading {
     const tagStart = this.cursor
     this.cursor = tagEnd
     const outer = this.innermost()
-    const name = elementName(written)
+    if (outer.name === "") this.prefix = prefixOf(written, attributes)
+    // What metadata holds is metadata, under any name.
+    const name = outer.name === "metadata" ? outer.name : elementName(written, this.prefix)
     this.elements += 1
     const { elements } = this
     const problem = problemOf({ name, attributes, parent: outer.name, depth: this.elementsOpen.length, elements })

@@ -21,19 +21,33 @@ import {
 } from "../text/style.ts"
 
 interface ElementRule {
-  /** The allowed content: text and elements, only text, or nothing. */
-  readonly holds: "anything" | "text" | "nothing"
+  /** The allowed content: text and elements, only text, nothing, or any XML, which is not spoken. */
+  readonly holds: "anything" | "text" | "nothing" | "data"
   readonly attributes: ReadonlyArray<string>
   readonly required?: string
 }
 
 /** What a document of SSML 1.0 or 1.1 can request of a voice. */
-const voiceWishes = ["name", "gender", "age", "variant", "languages", "required", "ordering", "onvoicefailure"]
+const voiceWishes = [
+  "name",
+  "gender",
+  "age",
+  "variant",
+  "languages",
+  "required",
+  "ordering",
+  "onvoicefailure",
+  "onlangfailure"
+]
 
 const rules = new Map<string, ElementRule>([
   ["speak", { holds: "anything", attributes: ["version", "onlangfailure"] }],
-  ["p", { holds: "anything", attributes: [] }],
-  ["s", { holds: "anything", attributes: [] }],
+  ["p", { holds: "anything", attributes: ["onlangfailure"] }],
+  ["s", { holds: "anything", attributes: ["onlangfailure"] }],
+  ["token", { holds: "anything", attributes: ["role", "onlangfailure"] }],
+  ["w", { holds: "anything", attributes: ["role", "onlangfailure"] }],
+  ["meta", { holds: "nothing", attributes: ["name", "http-equiv", "content"], required: "content" }],
+  ["metadata", { holds: "data", attributes: [] }],
   ["break", { holds: "nothing", attributes: ["time", "strength"] }],
   ["prosody", { holds: "anything", attributes: ["rate", "pitch", "range", "volume"] }],
   ["emphasis", { holds: "anything", attributes: ["level"] }],
@@ -49,8 +63,19 @@ const rules = new Map<string, ElementRule>([
 
 const styleNames = new Set(["speechify:style", "service:style"])
 
-/** `speechify:style` is `style`. */
-export const elementName = (name: string): string => (styleNames.has(name) ? "style" : name)
+const namespace = "http://www.w3.org/2001/10/synthesis"
+
+/** The prefix, with its colon, of a root element that declares one for SSML's namespace; else empty. */
+export const prefixOf = (root: string, attributes: Readonly<Record<string, string>>): string => {
+  const prefix = root.slice(0, root.indexOf(":") + 1)
+  return prefix !== "" && attributes[`xmlns:${prefix.slice(0, -1)}`] === namespace ? prefix : ""
+}
+
+/** `speechify:style` is `style`, and so is each name of SSML under the document's prefix. */
+export const elementName = (name: string, prefix: string): string => {
+  if (styleNames.has(name)) return "style"
+  return prefix !== "" && name.startsWith(prefix) ? name.slice(prefix.length) : name
+}
 
 export const findElement = (name: string): ElementRule | undefined => rules.get(name)
 
@@ -114,6 +139,7 @@ export const problemOf = ({ attributes, depth, elements, name, parent }: Opened)
   if (rule === undefined) return unknownElement(name)
   if ((name === "speak") !== (parent === "")) return "<speak> is the outermost element, and only that"
   const outer = findElement(parent)
+  if (outer?.holds === "data") return undefined
   if (outer !== undefined && outer.holds !== "anything") return `<${parent}> holds no elements`
   const names = Object.keys(attributes)
   if (names.length > ssmlLimits.attributesMax) return `<${name}> has too many attributes`
@@ -136,7 +162,7 @@ export interface OpenElement {
   readonly emphasis: Emphasis | null
   /** The text's language, if another voice speaks it. */
   readonly language: string | null
-  /** No voice speaks its language, and the document asks to skip it. */
+  /** It is metadata, or no voice speaks its language and the document asks to skip it. */
   readonly isLeftOut: boolean
   /** What the document asks for if no voice speaks a language. */
   readonly onFailure: string
@@ -239,6 +265,7 @@ const changeOf = (
     return rewrite === undefined ? unknown("interpret-as", kind) : Result.succeed({ rewrite })
   }
   if (name === "phoneme") return phonemesOf(attributes)
+  if (name === "metadata") return Result.succeed({ isLeftOut: true })
   return Result.succeed({})
 }
 

@@ -17,16 +17,17 @@ const elementMax = 4_000
 const divisions: ReadonlyArray<string> = ["speak", "p", "s"]
 const isDivision = (name: string | undefined) => name !== undefined && divisions.includes(name)
 
-/** A tag, a comment or an entity. */
+/** A tag, a declaration, a comment or an entity. */
 interface Sign {
   readonly end: number
-  readonly kind: "begins" | "ends" | "is empty" | "comment" | "entity"
+  readonly kind: "begins" | "ends" | "is empty" | "comment" | "entity" | "declaration"
   /** Of a tag. */
   readonly name?: string
 }
 
 const signAt = (written: string, from: number): Sign | "unfinished" | "none" => {
   if (written[from] === "&") return entityAt(written, from)
+  if (written[from + 1] === "?") return declarationAt(written, from)
   return written[from + 1] === "!" ? commentAt(written, from) : tagAt(written, from)
 }
 
@@ -46,6 +47,13 @@ const commentAt = (written: string, from: number) => {
   if (!written.startsWith("<!--", from)) return "<!--".startsWith(written.slice(from)) ? "unfinished" : "none"
   const close = written.indexOf("-->", from + 4)
   return close === -1 ? "unfinished" : ({ kind: "comment", end: close + 3 } as const)
+}
+
+/** The XML declaration that many writers put before the root. */
+const declarationAt = (written: string, from: number) => {
+  if (!written.startsWith("<?xml ", from)) return "<?xml ".startsWith(written.slice(from)) ? "unfinished" : "none"
+  const close = written.indexOf("?>", from + 6)
+  return close === -1 ? "unfinished" : ({ kind: "declaration", end: close + 2 } as const)
 }
 
 const tagBegin = /<(\/?)([A-Za-z_][\w:.-]*)?/uy
@@ -139,6 +147,7 @@ const follow = (open: Array<string>, { kind, name = "" }: Sign) => {
     open.push(name)
     return open.length > ssmlLimits.depthMax ? `elements are more than ${ssmlLimits.depthMax} deep` : undefined
   }
+  if (kind === "declaration" && open.length > 0) return "an XML declaration comes before the document"
   if (kind !== "ends") return undefined
   const last = open.pop()
   return last === name ? undefined : `</${name}> closes ${last === undefined ? "nothing" : `<${last}>`}`
@@ -147,9 +156,10 @@ const follow = (open: Array<string>, { kind, name = "" }: Sign) => {
 /** A tag outside all elements but divisions, an entity or a comment: as it is read, and in outline. */
 const flatOf = (signed: string, { kind, name }: Sign) => {
   if (kind === "entity") return { text: signed, outline: "x".repeat(signed.length) }
-  const isPause = isDivision(name) || name === "break"
+  const isUnread = isDivision(name) || kind === "declaration"
+  const isPause = isUnread || name === "break"
   const outline = " ".repeat(signed.length - 1) + (isPause ? "\n" : " ")
-  return { text: isDivision(name) ? outline : signed, outline }
+  return { text: isUnread ? outline : signed, outline }
 }
 
 const lastSign = /[.!?…,;:。！？，、；：](?=\s*(?:<[^<>]*>\s*)*$)/u

@@ -46,6 +46,7 @@ describe("the voices of other languages", () => {
     ["selma", lang("el"), [["el", "nora", "el+f2", "el-GR"]]],
     ["roger", lang("pt-PT"), [["pt-PT", "rafael", "pt-br", "pt-BR"]]],
     ["henry", lang("pt-PT"), [["pt-PT", "henry", "pt", "pt-PT"]]],
+    ["roger", lang("de").replaceAll(/(?<=<\/?)(?=\w)/gu, "v:"), [["de", "jonas", "de", "de-DE"]]],
     ["selma", lang("tlh"), []],
     ["selma", `text <lang xml:lang="de">`, []]
   ])("of %s in %s are %j", (voiceId, input, expected) => {

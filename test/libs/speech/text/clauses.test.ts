@@ -108,6 +108,11 @@ const ssmlTable: ReadonlyArray<readonly [name: string, text: string, clauses: Re
     "<speak><s>One.</s><s>Two.</s></speak>",
     ["      \n  \nOne.   \n  \n", "Two.   \n       \n"]
   ],
+  [
+    "has an XML declaration blank",
+    "<?xml version='1.0'?> <speak>One.</speak>",
+    ["                    \n       \nOne.       \n"]
+  ],
   ["keeps entities and comments", "Tom &amp; Jerry. <!-- a. b --> Bye.", ["Tom &amp; Jerry. <!-- a. b --> ", "Bye."]],
   [
     "keeps an element whole that is longer than a clause",
@@ -143,7 +148,8 @@ describe("text with elements of SSML", () => {
     ["Tom & Jerry", "& begins no entity that is known; write &amp;", 4],
     ["Hi &nbsp; you", "& begins no entity that is known; write &amp;", 3],
     ["<!DOCTYPE speak>", "< begins no tag; write &lt;", 0],
-    ["<?xml version='1.0'?>", "< begins no tag; write &lt;", 0],
+    ["<?php echo ?>", "< begins no tag; write &lt;", 0],
+    ["<p><?xml version='1.0'?>", "an XML declaration comes before the document", 3],
     ["Hi </p>", "</p> closes nothing", 3],
     ["<emphasis>no</prosody>", "</prosody> closes <emphasis>", 12],
     [`${"<emphasis>".repeat(21)}`, "elements are more than 20 deep", 200],
