@@ -200,11 +200,13 @@ const liveChapter = () => [
   "### Clients of ElevenLabs and Cartesia",
   `\`${elevenLabsPath}\`, \`${elevenLabsMultiPath}\` and \`${cartesiaPath}\` take and send the live messages of those vendors, so ` +
     "that their clients, and pipecat's and LiveKit's plugins for them, need only this address and a token in place of the key " +
-    "(`xi-api-key`, `X-API-Key`, or `api_key` in the query, where logs may hold it). A voice is the id of one of ours, or one that " +
+    "(`xi-api-key`, `X-API-Key`, or `api_key` in the query, where logs may hold it); ElevenLabs' routes of HTTP are [below](#elevenlabs-speak-a-text). " +
+    "A voice is the id of one of ours, or one that " +
     "`SpeechApi.VendorVoices` maps; `eleven_*` and `sonic*` stand for our default model. Followed are text, flush, end, cancel, " +
-    "speed, language, the format (of ElevenLabs those that we have under the same name and whose parts can be joined; of Cartesia raw " +
+    "speed, language, normalization, the format (of ElevenLabs those that we have under the same name and whose parts can be joined; of Cartesia raw " +
     "PCM, also as floats, and G.711) and the times of characters or words. ElevenLabs' `enable_ssml_parsing=true` is followed, as `ssml` " +
-    "above; Cartesia's own tags in a transcript are refused, as they would be read out. Other fields are taken and change nothing."
+    "above; Cartesia's own tags in a transcript are refused, as they would be read out. Other fields are taken and change nothing. " +
+    "Refusals of ElevenLabs' HTTP routes have its shape and its status codes: 422 lists faults by their place in the request."
 ]
 
 const liveExample = [

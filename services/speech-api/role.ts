@@ -38,9 +38,11 @@ import { voiceRoutes } from "./http/voices.ts"
 import { Lexicons } from "./lexicons/Lexicons.ts"
 import { liveSockets } from "./live/connection.ts"
 import { LiveConnections } from "./live/LiveConnections.ts"
-import { liveRoutes, liveToken } from "./live/routes.ts"
+import { liveRoutes } from "./live/routes.ts"
 import { speechDocuments } from "./documents.ts"
 import { renderSpeechError } from "./refusals.ts"
+import { elevenLabsRoutes } from "./http/elevenlabs.ts"
+import { elevenLabsKey, otherToken } from "./vendors/keys.ts"
 import { Challenges } from "./voices/Challenges.ts"
 import { ClonedVoices } from "./voices/ClonedVoices.ts"
 import { announcedEngines } from "./voices/speakable.ts"
@@ -64,7 +66,7 @@ const parts = Layer.unwrap(
         waitMsMax: encoderPlaceWaitMs
       }),
       Admission.layer({ runningMax: SpeechApi.StreamsMax, perWorkspaceMax: SpeechApi.ConcurrencyPerWorkspace }),
-      Auth.layer({ otherToken: liveToken }).pipe(Layer.provide([Tokens.layer, TokenUses.layer])),
+      Auth.layer({ otherToken }).pipe(Layer.provide([Tokens.layer, TokenUses.layer])),
       FormFiles.layer(),
       Idempotency.layer({ renderError: renderSpeechError })
     )
@@ -75,6 +77,7 @@ export const speechRoutes = [
   ...audioRoutes,
   ...voiceRoutes,
   ...lexiconRoutes,
+  ...elevenLabsRoutes,
   ...descriptionRoutes(speechDocuments)
 ] as const
 
@@ -142,6 +145,7 @@ const speechCors = ({ origins, headerPrefixes }: SpeechCors): CorsPolicy => ({
     "If-None-Match",
     "traceparent",
     "X-Request-Id",
+    elevenLabsKey,
     ...headerPrefixes.map((prefix) => `${prefix}-Version`)
   ],
   requestHeaderPrefixes: ["x-fern-"],

@@ -73,12 +73,12 @@ const ofResponse = (verb: string, response: unknown): ReadonlyArray<string> => {
 
 const isCoded = (shape: Json): shape is { readonly allOf: readonly [Json, Json] } => Array.isArray(shape["allOf"])
 
-const codesOf = (shape: Json): ReadonlyArray<string> => {
-  if (!isCoded(shape)) return []
-  const narrowed = at(shape.allOf[1], "properties")
-  const { code } = "error" in narrowed ? at(narrowed, "error", "properties") : narrowed
-  return at(code)["enum"] as ReadonlyArray<string>
-}
+const codesOf = (shape: Json): ReadonlyArray<string> => (isCoded(shape) ? codesIn(shape.allOf[1]) : [])
+
+/** The one field that is narrowed, wherever it is. */
+const codesIn = (narrowed: Json): ReadonlyArray<string> =>
+  (narrowed["enum"] as ReadonlyArray<string> | undefined) ??
+  Object.values(at(narrowed, "properties")).flatMap((inner) => codesIn(inner as Json))
 
 /** The shapes of requests, with those within them. */
 const requestShapes = (document: Json): ReadonlySet<string> => {

@@ -182,12 +182,12 @@ const dataOf = (event: JsonObject | undefined): JsonObject => {
 const codesOf = (response: JsonObject): ReadonlyArray<string> => {
   const schema = at(response, "content", "application/json", "schema")
   const shapes = (schema["anyOf"] ?? [schema]) as ReadonlyArray<JsonObject>
-  return shapes.flatMap(({ allOf }) => {
-    const narrowed = Array.isArray(allOf) ? at(allOf[1], "properties") : {}
-    const { code } = "error" in narrowed ? at(narrowed, "error", "properties") : narrowed
-    return (at(code)["enum"] ?? []) as ReadonlyArray<string>
-  })
+  return shapes.flatMap(({ allOf }) => (Array.isArray(allOf) ? codesIn(allOf[1] as JsonObject) : []))
 }
+
+/** The one field that is narrowed, wherever it is. */
+const codesIn = ({ enum: codes, ...narrowed }: JsonObject): ReadonlyArray<string> =>
+  Array.isArray(codes) ? (codes as ReadonlyArray<string>) : Object.values(propertiesOf(narrowed)).flatMap(codesIn)
 
 const nameOf = (schema: unknown) => {
   const ref = (schema as JsonObject | undefined)?.["$ref"]

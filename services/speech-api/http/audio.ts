@@ -13,23 +13,13 @@ import {
   SpeechRequest,
   type StreamRequest
 } from "#speech/api"
-import {
-  dialectAnswer,
-  eventsAnswer,
-  HttpCall,
-  jsonAnswer,
-  jsonDecoder,
-  readJsonValue,
-  routesOf,
-  streamAnswer
-} from "#http"
+import { dialectAnswer, eventsAnswer, HttpCall, jsonAnswer, jsonDecoder, readJsonValue, routesOf } from "#http"
 import { Configuration } from "#configuration"
-import type { Spoken } from "../speaking/Speech.ts"
 import { errorEvent, nestMarks, speechBody, speechEvents } from "../speaking/answers.ts"
 import type { Order, SpeechPlan } from "../speaking/plan.ts"
 import { refusalOf } from "../refusals.ts"
 import { dialectOf, inOpenAiTerms, openAiErrorEvent, openAiEvents, orderOf } from "./openai.ts"
-import { headersOfContent, prepareAnswer, speak, started } from "./speaking.ts"
+import { headersOfContent, prepareAnswer, speak, started, streamed, timed } from "./speaking.ts"
 import { callerVersion } from "./version.ts"
 
 // 20,000 characters of four bytes each, at worst escaped to twice that, with room for the other fields.
@@ -58,22 +48,6 @@ const whole = Effect.fnUntraced(function* (plan: SpeechPlan, isFormatNamed: bool
   })
   const headers = { ...(yield* headersOfContent(plan, spoken)), "server-timing": spoken.timing() }
   return jsonAnswer(body, { headers })
-})
-
-/** These headers plus the times so far, which are read when the headers are written, with or without a first byte. */
-const timed = (spoken: Spoken, headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> => ({
-  ...headers,
-  get "server-timing"() {
-    return spoken.timing()
-  }
-})
-
-/** The bytes as they are produced. */
-const streamed = Effect.fnUntraced(function* (spoken: Spoken, plan: SpeechPlan, contentType: string) {
-  const headers = timed(spoken, { ...(yield* headersOfContent(plan, spoken)), "cache-control": "no-store" })
-  return yield* Effect.mapError(streamAnswer(spoken.bytes, { contentType, headers }), (error) =>
-    refusalOf(error, false)
-  )
 })
 
 const decodeOwn = jsonDecoder(SpeechRequest, { nullIsAbsent: true })

@@ -1,7 +1,7 @@
 /** What all routes that speak share: the checks before, the slot, the speech, and the headers of finished speech. */
 import { Clock, Effect, Option } from "effect"
 import { speechInputMax } from "#speech/api"
-import { Admission, Caller, HttpCall, validationFailed, WireError } from "#http"
+import { Admission, Caller, HttpCall, streamAnswer, validationFailed, WireError } from "#http"
 import { lexemesIn, otherVoices } from "#speech"
 import { Lexicons } from "../lexicons/Lexicons.ts"
 import { cacheKeyOf } from "../speaking/SpeechCache.ts"
@@ -105,4 +105,20 @@ export const headersOfContent = Effect.fnUntraced(function* (
   if (etag !== undefined) headers["etag"] = etag
   if (keptSinceMs !== undefined) headers["age"] = String(Math.max(0, Math.floor((nowMs - keptSinceMs) / 1_000)))
   return headers
+})
+
+/** These headers plus the times so far, which are read when the headers are written, with or without a first byte. */
+export const timed = (spoken: Spoken, headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> => ({
+  ...headers,
+  get "server-timing"() {
+    return spoken.timing()
+  }
+})
+
+/** The bytes as they are produced. */
+export const streamed = Effect.fnUntraced(function* (spoken: Spoken, plan: SpeechPlan, contentType: string) {
+  const headers = timed(spoken, { ...(yield* headersOfContent(plan, spoken)), "cache-control": "no-store" })
+  return yield* Effect.mapError(streamAnswer(spoken.bytes, { contentType, headers }), (error) =>
+    refusalOf(error, false)
+  )
 })

@@ -4,6 +4,7 @@ import { VoicesGroup } from "#speech/api"
 import {
   bytesAnswer,
   Caller,
+  dialectAnswer,
   downloadAnswer,
   emptyAnswer,
   forbidden,
@@ -21,6 +22,9 @@ import type { Order } from "../speaking/plan.ts"
 import { previewOrder } from "../voices/preview.ts"
 import { refusalOf, refusalOfVoice } from "../refusals.ts"
 import { cloneRules } from "../voices/speakable.ts"
+import { elevenLabsRefusal, elevenLabsVoice } from "../vendors/elevenlabs.ts"
+import { elevenLabsKey, isElevenLabsCall } from "../vendors/keys.ts"
+import { refusingAs } from "../vendors/refusals.ts"
 import { VoiceFiles } from "../voices/VoiceFiles.ts"
 import { VoiceRemoval } from "../voices/VoiceRemoval.ts"
 import { createConsentChallenge, createVoice } from "./cloning.ts"
@@ -47,6 +51,12 @@ const ownVoices = Effect.gen(function* () {
   const voices = yield* Effect.mapError((yield* ClonedVoices).list(workspace), refusalOfVoice)
   const ofWorkspace = yield* rules
   return voices.map((voice) => listedClone(voice, ofWorkspace))
+})
+
+/** Those of the catalogue, and the workspace's own. */
+export const everyVoice = Effect.gen(function* () {
+  const { voices } = yield* configuredCatalogue
+  return [...voices, ...(yield* ownVoices)]
 })
 
 /** Another workspace's voice and one that never existed look the same: one read finds neither. */
@@ -105,12 +115,15 @@ const preview = Effect.fnUntraced(function* (order: Order, startedAtMs: number) 
   return bytesAnswer(Buffer.concat(parts), plan.format.mediaType, { headers })
 })
 
-export const voiceRoutes = routesOf(
+const routes = routesOf(
   VoicesGroup,
   {
     listVoices: ({ query }) =>
       Effect.gen(function* () {
         const { hasBareVoiceList } = yield* callerVersion
+        if (yield* isElevenLabsCall) {
+          return dialectAnswer(jsonAnswer({ voices: (yield* everyVoice).map(elevenLabsVoice) }))
+        }
         const wanted = yield* query
         const own = wanted.type === "shared" ? [] : yield* ownVoices
         const { voices } = yield* configuredCatalogue
@@ -121,7 +134,9 @@ export const voiceRoutes = routesOf(
     getVoice: () =>
       Effect.gen(function* () {
         const { hasBareVoiceList } = yield* callerVersion
-        const body = voiceBody(yield* findVoice(yield* voiceId))
+        const voice = yield* findVoice(yield* voiceId)
+        if (yield* isElevenLabsCall) return dialectAnswer(jsonAnswer(elevenLabsVoice(voice)))
+        const body = voiceBody(voice)
         return jsonAnswer(hasBareVoiceList ? withOldGender(body) : body)
       }),
 
@@ -158,3 +173,5 @@ export const voiceRoutes = routesOf(
   },
   options
 )
+
+export const voiceRoutes = refusingAs(elevenLabsRefusal, elevenLabsKey)(routes)

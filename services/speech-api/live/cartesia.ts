@@ -5,17 +5,9 @@
 import { Result, Schema } from "effect"
 import { CartesiaCancel, CartesiaRequest, liveLimits, livePath } from "#speech/api"
 import { decodeMessage, type HttpCall, validationFailed, type WireError } from "#http"
-import {
-  type ContextOrder,
-  type IsOpen,
-  type LiveCommand,
-  type LiveDialect,
-  type LiveEvent,
-  ownModel,
-  ownVoice,
-  type VoiceNames
-} from "./dialect.ts"
+import { type ContextOrder, type IsOpen, type LiveCommand, type LiveDialect, type LiveEvent } from "./dialect.ts"
 import type { LiveContext } from "./LiveContext.ts"
+import { ownModel, ownNormalization, ownVoice, type VoiceNames } from "../vendors/names.ts"
 
 const decodeCancel = decodeMessage(Schema.toCodecJson(CartesiaCancel), { nullIsAbsent: true })
 const decodeRequest = decodeMessage(Schema.toCodecJson(CartesiaRequest), { nullIsAbsent: true })
@@ -111,7 +103,8 @@ const orderOf = (request: CartesiaRequest, voices: VoiceNames): Result.Result<Co
     maxWaitMs: Math.max(maxWaitMsMin, waitMs),
     ...(language === undefined ? {} : { language }),
     ...(generation_config?.speed === undefined ? {} : { speed: generation_config.speed }),
-    ...ownModel(model_id, /^sonic/u)
+    ...ownModel(model_id, /^sonic/u),
+    ...ownNormalization(request.normalization)
   })
 }
 

@@ -26,7 +26,8 @@ import { refusalOfVoice } from "../refusals.ts"
 import { planSpeech } from "../speaking/plan.ts"
 import { voicesOnceOpened } from "../voices/speakable.ts"
 import { callerVersion } from "../http/version.ts"
-import type { ContextOrder, LiveCommand, LiveDialect, LiveEvent, VoiceNames } from "./dialect.ts"
+import type { VoiceNames } from "../vendors/names.ts"
+import type { ContextOrder, LiveCommand, LiveDialect, LiveEvent } from "./dialect.ts"
 import { LiveConnections } from "./LiveConnections.ts"
 import {
   type ContextEvent,

@@ -23,15 +23,6 @@ export type LiveCommand =
   | { readonly _tag: "KeepAlive" }
   | { readonly _tag: "Close" }
 
-/** Voices of ours by vendors' ids. */
-export type VoiceNames = Readonly<Record<string, string>>
-
-export const ownVoice = (names: VoiceNames, id: string): string => (Object.hasOwn(names, id) ? (names[id] ?? id) : id)
-
-/** A vendor's own models stand for our default one; any other name is one of ours. */
-export const ownModel = (name: string | undefined, ofVendor: RegExp): { readonly model?: string } =>
-  name === undefined || ofVendor.test(name) ? {} : { model: name }
-
 /** Whether a context is open decides what some vendor messages mean. */
 export type IsOpen = (contextId: string) => boolean
 

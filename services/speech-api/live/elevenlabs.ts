@@ -6,16 +6,9 @@ import { Result, Schema } from "effect"
 import type { WordMark } from "#speech/contract"
 import { ElevenLabsMessage, ElevenLabsQuery, liveLimits } from "#speech/api"
 import { decodeMessage, type HttpCall, type WireError } from "#http"
-import {
-  type ContextOrder,
-  type LiveCommand,
-  type LiveDialect,
-  type LiveEvent,
-  ownModel,
-  ownVoice,
-  type VoiceNames
-} from "./dialect.ts"
+import { type ContextOrder, type LiveCommand, type LiveDialect, type LiveEvent } from "./dialect.ts"
 import type { LiveContext } from "./LiveContext.ts"
+import { ownModel, ownNormalization, ownVoice, type VoiceNames } from "../vendors/names.ts"
 
 const decode = decodeMessage(Schema.toCodecJson(ElevenLabsMessage), { nullIsAbsent: true })
 const decodeQuery = decodeMessage(Schema.toCodecJson(ElevenLabsQuery), {})
@@ -37,7 +30,8 @@ export const elevenLabsDialect =
         output_format: output_format ?? formatDefault,
         maxWaitMs: liveLimits.maxWaitMsDefault,
         ...(language === undefined ? {} : { language }),
-        ...ownModel(model, /^eleven_/u)
+        ...ownModel(model, /^eleven_/u),
+        ...ownNormalization(asked.apply_text_normalization)
       }
       const orderOf = ({ voice_settings }: ElevenLabsMessage): ContextOrder =>
         voice_settings?.speed === undefined ? base : { ...base, speed: voice_settings.speed }

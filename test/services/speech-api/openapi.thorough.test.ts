@@ -6,6 +6,7 @@ import { BodyExample, bodyOf, NeededScopes, refusalsOf } from "#base/http"
 import {
   AudioGroup,
   DialogueRequest,
+  ElevenLabsGroup,
   ModelList,
   speechErrorCodes,
   SpeechHttpApi,
@@ -23,6 +24,7 @@ import { speechDocuments } from "../../../services/speech-api/documents.ts"
 import { renderSpeechError } from "../../../services/speech-api/refusals.ts"
 import { speechRoutes } from "../../../services/speech-api/role.ts"
 import { planSpeech, type SpeechRoute } from "../../../services/speech-api/speaking/plan.ts"
+import { elevenLabsRefusal } from "../../../services/speech-api/vendors/elevenlabs.ts"
 import { readVoiceForm, voiceFormSpec } from "../../../services/speech-api/voices/form.ts"
 import { pageOfVoices, voiceBody } from "../../../services/speech-api/voices/list.ts"
 import { sharedSpeakable } from "../../../services/speech-api/voices/speakable.ts"
@@ -34,6 +36,8 @@ import { usedChallenge } from "./voices/records.ts"
 const document = JSON.parse(JSON.stringify(speechDocuments.openApi())) as Json
 const contract = contractOf(document)
 const endpoints = endpointsOf(SpeechHttpApi)
+const ofVendors = new Set<string>(Object.keys(ElevenLabsGroup.endpoints))
+const ownEndpoints = endpoints.filter(({ identifier }) => !ofVendors.has(identifier))
 const described = Object.entries(at(document, "paths")).flatMap(([path, item]) =>
   Object.entries(item as Json).map(([method, operation]) => ({ path, method, operation: operation as Json }))
 )
@@ -78,7 +82,7 @@ describe("the speech API's OpenAPI document", () => {
   })
 
   it("lists every code at its own status", () => {
-    for (const endpoint of endpoints) {
+    for (const endpoint of ownEndpoints) {
       const responses = at(document, "paths", templateOf(endpoint.path), endpoint.method.toLowerCase(), "responses")
       for (const code of refusalsOf(endpoint).flatMap(({ codes }) => codes)) {
         const { status } = speechErrorCodes[code as keyof typeof speechErrorCodes]
@@ -94,9 +98,27 @@ describe("the speech API's OpenAPI document", () => {
     }
   })
 
+  it("describes a vendor's refusals as its routes write them", () => {
+    const codes = Object.entries(speechErrorCodes).filter(([code]) => code !== "internal_error")
+    for (const { method, path } of Object.values(ElevenLabsGroup.endpoints)) {
+      const responses = at(document, "paths", templateOf(path), method.toLowerCase(), "responses")
+      const described = codes.filter(([code, { status }]) => {
+        const { body, status: told } = elevenLabsRefusal(new WireError({ status, code, message: "no" }), "req_1")
+        const response = responses[String(told)] as Json | undefined
+        const schema = response && at(wholeOf(document, response), "content", "application/json", "schema")
+        return schema !== undefined && contract.faultsOf(schema, body).length === 0
+      })
+      assert.includeMembers(
+        described.map(([code]) => code),
+        ["validation_failed", "unauthorized", "insufficient_scope", "rate_limited", "service_unavailable"],
+        path
+      )
+    }
+  })
+
   it("lists the refusals of a token on every route that takes one", () => {
-    const taking = endpoints.filter(({ annotations }) => Option.isSome(Context.getOption(annotations, NeededScopes)))
-    assert.lengthOf(taking, endpoints.length - 2)
+    const taking = ownEndpoints.filter(({ annotations }) => Option.isSome(Context.getOption(annotations, NeededScopes)))
+    assert.lengthOf(taking, ownEndpoints.length - 2)
     for (const endpoint of taking) {
       assert.includeMembers(
         refusalsOf(endpoint).flatMap(({ codes }) => [...codes]),
@@ -108,7 +130,7 @@ describe("the speech API's OpenAPI document", () => {
 
   it("has an example of every body, valid by the document and by the endpoint's schema", () => {
     const taking = endpoints.filter((endpoint) => bodyOf(endpoint).body !== undefined)
-    assert.lengthOf(taking, 7)
+    assert.lengthOf(taking, 11)
     for (const endpoint of taking) {
       const example = exampleOf(endpoint)
       assert.isTrue(Schema.is(bodyOf(endpoint).body as unknown as Schema.Codec<unknown>)(example), endpoint.identifier)

@@ -7,11 +7,13 @@ import { HttpApi, HttpApiClient, OpenApi } from "effect/http-api"
 import { clientToken, DescriptionGroup } from "#base/http"
 import { SpeechErrorEnvelope } from "./error-codes.ts"
 import { OpenAiSpeechEvent, OpenAiSpeechRequest } from "./openai.ts"
+import { elevenLabsErrors, ElevenLabsGroup } from "./elevenlabs.ts"
 import { LexiconsGroup } from "./lexicons.ts"
 import { AudioGroup } from "./speech.ts"
 import { VoicesGroup } from "./voices.ts"
 import { HttpClient } from "effect/http"
 
+export * from "./elevenlabs.ts"
 export * from "./lexicons.ts"
 export * from "./live.ts"
 export * from "./live-vendors.ts"
@@ -24,7 +26,7 @@ export { speechErrorCodes, speechErrorType } from "./error-codes.ts"
 export const newestVersion = "2026-09-13"
 
 export const SpeechHttpApi = HttpApi.make("speech")
-  .add(AudioGroup, VoicesGroup, LexiconsGroup, DescriptionGroup)
+  .add(AudioGroup, VoicesGroup, LexiconsGroup, ElevenLabsGroup, DescriptionGroup)
   .annotateMerge(
     OpenApi.annotations({
       title: "Starling speech",
@@ -33,7 +35,14 @@ export const SpeechHttpApi = HttpApi.make("speech")
       servers: [{ url: "/" }]
     })
   )
-  .annotateMerge(Context.make(HttpApi.AdditionalSchemas, [SpeechErrorEnvelope, OpenAiSpeechRequest, OpenAiSpeechEvent]))
+  .annotateMerge(
+    Context.make(HttpApi.AdditionalSchemas, [
+      SpeechErrorEnvelope,
+      OpenAiSpeechRequest,
+      OpenAiSpeechEvent,
+      ...elevenLabsErrors
+    ])
+  )
 
 interface ClientOptions {
   readonly url: string

@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import { describe, text } from "#base"
+import { ElevenLabsNormalization } from "./elevenlabs.ts"
 import { Name } from "./fields.ts"
 import { liveLimits } from "./live.ts"
 
@@ -19,6 +20,7 @@ export const ElevenLabsQuery = Schema.Struct({
   model_id: optional(Name),
   output_format: optional(Name),
   language_code: optional(Name),
+  apply_text_normalization: ElevenLabsNormalization,
   // Python's clients write it with a capital.
   enable_ssml_parsing: optional(Schema.Literals(["true", "True", "false", "False"])).pipe(
     describe("Whether the text has elements of SSML, as `ssml` of our own messages.")
@@ -56,6 +58,9 @@ export const CartesiaRequest = Schema.Struct({
   voice: Voice,
   output_format: RawFormat,
   language: optional(Name),
+  normalization: optional(Name).pipe(
+    describe("`off`, or `auto` for the fleet's default; a locale turns it on, by the rules of the language spoken.")
+  ),
   add_timestamps: optional(Schema.Boolean),
   max_buffer_delay_ms: optional(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: liveLimits.maxWaitMsMax }))),
   generation_config: optional(Schema.Struct({ speed: optional(Schema.Finite) }))

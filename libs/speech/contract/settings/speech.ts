@@ -68,7 +68,7 @@ export const SpeechApi = section({
   VendorVoices: withDefault(
     NameTable,
     {},
-    "Which voice of ours speaks for the id of one of ElevenLabs' or Cartesia's, on their live routes. An id that is not here is one of ours."
+    "Which voice of ours speaks for the id of one of ElevenLabs' or Cartesia's, on their routes. An id that is not here is one of ours."
   ),
   WindowMegabytes: withDefault(
     whole(1, 1_024),
