@@ -142,7 +142,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   "libs/speech": {
     holds: "text, SSML, lexicons, engines, word times, voices, admission",
     knows: [...runtime, "libs/speech/contract", "libs/speech/audio"],
-    packages: ["koffi", "saxes", "sherpa-onnx-node", "node:module"]
+    packages: ["koffi", "n2words", "saxes", "sherpa-onnx-node", "node:module"]
   },
   "libs/speech/cloning": {
     holds: "consent, speaker check, voice measures",

@@ -5,13 +5,13 @@
 import { Result } from "effect"
 import type { Lexeme } from "#speech/contract"
 import { type Reading, readRuns } from "./text/chunker.ts"
-import { normalise } from "./english/normalise.ts"
 import { type Fault, Run } from "./text/runs.ts"
 import { matcherOf, withLexemes } from "./lexicon/lexeme.ts"
 import { dividedByScript } from "./text/scripts.ts"
 import { isSsml, readSsml } from "./ssml/document.ts"
 import { localeOf, ssmlLimits, type Tongue } from "./ssml/elements.ts"
 import { plainStyle } from "./text/style.ts"
+import { verbalise } from "./said/verbalise.ts"
 
 /** `locale`: a BCP 47 tag; it determines how words and sentences are found and how numbers are spoken. */
 interface ReadOptions extends Tongue {
@@ -65,7 +65,7 @@ const voiced = (runs: ReadonlyArray<Run>, tongue: Tongue): Result.Result<Readonl
 }
 
 const normalised = (runs: ReadonlyArray<Run>, tongue: Tongue) =>
-  runs.flatMap((run) => normalise([run], localeOf(tongue, run._tag === "Text" ? run.language : undefined)))
+  runs.flatMap((run) => verbalise([run], localeOf(tongue, run._tag === "Text" ? run.language : undefined)))
 
 // oxlint-disable-next-line no-control-regex
 const controls = /[\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f]/gu

@@ -4,9 +4,7 @@
  * Prefixed attributes (`xml:lang`, `xmlns:x`, `xsi:schemaLocation`) are allowed anywhere and change nothing. Pure.
  */
 import { Result } from "effect"
-import { isEnglish } from "../english/normalise.ts"
-import { cardinal, decimal, isMonthFirst, ordinal, readDate, readTime, spokenDate } from "../english/numbers.ts"
-import { readMeasure, symbolName } from "../english/signs.ts"
+import { rewritesOf } from "../said/say-as.ts"
 import { type PhonemesRead, readIpa, readXSampa } from "../phonemes/ipa.ts"
 import {
   combineStyles,
@@ -318,83 +316,3 @@ const languageOf = (
 }
 
 const unknown = (what: string, value: string) => Result.fail(`${what} "${value.slice(0, 40)}" is not known`)
-
-type Rewrite = (content: string) => string
-
-/**
- * The text that an engine gets for each kind of `say-as`; undefined for an unknown one. Content that engines read
- * correctly on their own stays unchanged. Words are made only for English, letters and digits for every language.
- */
-const rewritesOf = (kind: string, format: string, locale: string): Rewrite | undefined => {
-  const english = isEnglish(locale)
-  const inEnglish =
-    (read: (content: string) => string | undefined): Rewrite =>
-    (content) =>
-      (english ? read(content) : undefined) ?? content
-  const kinds: Readonly<Record<string, Rewrite>> = {
-    characters: spelled(english),
-    "spell-out": spelled(english),
-    digits: spacedDigits,
-    telephone: telephone(english),
-    cardinal: inEnglish(readCardinal),
-    number: inEnglish(readCardinal),
-    ordinal: english ? readOrdinal : (content) => ordinalSign(content, locale),
-    date: inEnglish((content) => readFormattedDate(content, format) ?? readDate(content, isMonthFirst(locale))),
-    time: inEnglish((content) => readTime(content.replaceAll(" ", ""))),
-    unit: inEnglish((content) => readMeasure(content.replaceAll(" ", "")))
-  }
-  return Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
-}
-
-// In capitals, so that a lone "a" is the letter and not the article.
-const spelled =
-  (english: boolean): Rewrite =>
-  (content) =>
-    Array.from(content.replaceAll(" ", ""), (character) => {
-      const upper = character.toUpperCase()
-      return (english ? symbolName(character) : undefined) ?? (upper.length === character.length ? upper : character)
-    }).join(" ")
-
-const spacedDigits: Rewrite = (content) => Array.from(content.replaceAll(/\P{Nd}/gu, "")).join(" ") || content
-
-/** Commas separate the groups, because engines pause there. */
-const telephone =
-  (english: boolean): Rewrite =>
-  (content) => {
-    const groups = content.split(/[^\p{Nd}+]/u).filter((group) => group !== "")
-    const plus = english ? "plus" : "+"
-    const spoken = groups.map((group) => Array.from(group, (digit) => (digit === "+" ? plus : digit)).join(" "))
-    return spoken.join(", ") || content
-  }
-
-const number = /^[+−-]?\d{1,3}(?:,\d{3}){1,4}(?:\.\d{1,20})?$|^[+−-]?\d{1,40}(?:\.\d{1,20})?$/u
-
-const readCardinal = (content: string) => (number.test(content) ? decimal(content) : undefined)
-
-const readOrdinal: Rewrite = (content) => {
-  const [, digits] = /^(\d{1,15})(?:st|nd|rd|th|\.)?$/iu.exec(content) ?? []
-  return digits === undefined ? content : ordinal(digits)
-}
-
-const ordinalSigns: Readonly<Record<string, string>> = { de: ".", fr: "e", es: "º", it: "º", pt: "º" }
-
-const ordinalSign = (content: string, locale: string) => {
-  const sign = ordinalSigns[locale.slice(0, 2).toLowerCase()]
-  return sign !== undefined && /^\d{1,15}$/u.test(content) ? `${content}${sign}` : content
-}
-
-/** Reads a date by the letters of `format`, such as "mdy" or "ym": each letter takes the next number. */
-const readFormattedDate = (content: string, format: string) => {
-  const letters = format.toLowerCase()
-  const numbers = content.split(/\D/u).filter((part) => part !== "")
-  if (!/^[dmy]{1,3}$/u.test(letters) || new Set(letters).size !== letters.length) return undefined
-  if (letters.length !== numbers.length || numbers.some((part) => part.length > 4)) return undefined
-  const part = (letter: string) => numbers[letters.indexOf(letter)]
-  const [day, month, year] = [part("d"), part("m"), part("y")]
-  if (letters === "d") return cardinal(day ?? "")
-  return spokenDate({
-    day: day === undefined ? undefined : Number(day),
-    month: month === undefined ? undefined : Number(month),
-    year
-  })
-}

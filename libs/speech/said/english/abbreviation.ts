@@ -1,0 +1,225 @@
+/** English abbreviations in full. One that can end a sentence keeps its full stop if the next word starts one. Pure. */
+import type { Kind } from "../language.ts"
+import { mayEndSentence, type Place, previousCore, said, wordAt, type Word } from "../word.ts"
+
+/** Titles are capitalised, and a name follows. */
+const titles: Readonly<Record<string, string>> = {
+  mr: "Mister",
+  mrs: "Missus",
+  ms: "Miz",
+  dr: "Doctor",
+  prof: "Professor",
+  rev: "Reverend",
+  hon: "Honorable",
+  gen: "General",
+  col: "Colonel",
+  maj: "Major",
+  capt: "Captain",
+  cpt: "Captain",
+  cmdr: "Commander",
+  adm: "Admiral",
+  lt: "Lieutenant",
+  sgt: "Sergeant",
+  cpl: "Corporal",
+  gov: "Governor",
+  sen: "Senator",
+  rep: "Representative",
+  pres: "President",
+  supt: "Superintendent",
+  mt: "Mount",
+  ft: "Fort",
+  st: "Saint"
+}
+
+/** In the middle of a sentence only. */
+const always: Readonly<Record<string, string>> = {
+  "vs.": "versus",
+  vs: "versus",
+  "e.g.": "for example",
+  "i.e.": "that is",
+  "cf.": "compare",
+  "viz.": "namely",
+  "approx.": "approximately",
+  "p.o.": "P O",
+  "ca.": "circa",
+  "w/": "with",
+  "w/o": "without",
+  "b/c": "because",
+  "a.k.a.": "also known as",
+  aka: "also known as"
+}
+
+const perhapsLast: Readonly<Record<string, string>> = {
+  "etc.": "et cetera",
+  etc: "et cetera",
+  "inc.": "Incorporated",
+  "ltd.": "Limited",
+  "co.": "Company",
+  "corp.": "Corporation",
+  "bros.": "Brothers",
+  "jr.": "Junior",
+  "sr.": "Senior",
+  "dept.": "Department",
+  "univ.": "University",
+  "assn.": "Association",
+  "est.": "established",
+  "hrs.": "hours",
+  "hr.": "hour",
+  "min.": "minutes",
+  "max.": "maximum",
+  "sec.": "seconds",
+  "ext.": "extension",
+  "apt.": "apartment",
+  "tel.": "telephone",
+  "al.": "al",
+  "esq.": "Esquire",
+  "ph.d.": "P H D",
+  "m.d.": "M D",
+  "b.a.": "B A",
+  "u.s.": "U S",
+  "u.k.": "U K",
+  "u.n.": "U N",
+  "d.c.": "D C",
+  "p.s.": "P S",
+  "r.s.v.p.": "R S V P",
+  "lbs.": "pounds",
+  "lb.": "pounds",
+  "oz.": "ounces",
+  "tbsp.": "tablespoons",
+  "tsp.": "teaspoons",
+  "gal.": "gallons"
+}
+
+/** Before a number. */
+const numbered: Readonly<Record<string, string>> = {
+  no: "number",
+  nos: "numbers",
+  fig: "figure",
+  figs: "figures",
+  vol: "volume",
+  vols: "volumes",
+  p: "page",
+  pp: "pages",
+  ch: "chapter",
+  sec: "section",
+  art: "article",
+  eq: "equation",
+  ext: "extension",
+  apt: "apartment",
+  ste: "suite",
+  rm: "room",
+  pg: "page"
+}
+
+/** Behind a name: streets, and what lies along them. */
+const streets: Readonly<Record<string, string>> = {
+  st: "Street",
+  dr: "Drive",
+  ave: "Avenue",
+  blvd: "Boulevard",
+  rd: "Road",
+  ln: "Lane",
+  ct: "Court",
+  pl: "Place",
+  hwy: "Highway",
+  pkwy: "Parkway",
+  sq: "Square",
+  expy: "Expressway",
+  ter: "Terrace"
+}
+
+const directions: Readonly<Record<string, string>> = {
+  NW: "Northwest",
+  NE: "Northeast",
+  SW: "Southwest",
+  SE: "Southeast",
+  N: "North",
+  S: "South",
+  E: "East",
+  W: "West"
+}
+
+export const abbreviation: Kind = (place) => {
+  const word = wordAt(place)
+  if (word === undefined || word.core.length > 8) return undefined
+  return (
+    street(place, word) ?? title(place, word) ?? number(place, word) ?? other(place, word) ?? direction(place, word)
+  )
+}
+
+const isName = (core: string | undefined) => core !== undefined && /^\p{Lu}/u.test(core)
+
+/** "Elm Dr.", "42 Main St": behind a name, or behind a number and a name; nothing that it titles follows. */
+const street = (place: Place, word: Word) => {
+  const key = word.core.toLowerCase()
+  const name = Object.hasOwn(streets, key) ? streets[key] : undefined
+  const before = wordAt(place, -1)
+  if (name === undefined || before === undefined || before.stop !== "" || before.trail !== "" || word.lead !== "")
+    return undefined
+  const isBehindName = /^\p{Lu}/u.test(word.core) && (isName(before.core) || /^\d+(?:st|nd|rd|th)$/u.test(before.core))
+  if (!isBehindName || (word.stop === "" && key.length < 3 && !isAddressed(place))) return undefined
+  const next = wordAt(place, 1)
+  const isTitle =
+    Object.hasOwn(titles, key) &&
+    isName(next?.core) &&
+    word.trail === "" &&
+    !isAddressed(place) &&
+    !isDirection(next?.core)
+  if (isTitle) return undefined
+  return {
+    parts: [name],
+    takesStop: word.stop === "." && next !== undefined && !(isName(next.core) && !isDirection(next.core))
+  }
+}
+
+/** A number stands within three words before: "1600 Pennsylvania Ave". */
+const isAddressed = (place: Place) =>
+  [-2, -3, -4].some((offset) => /^\d{1,5}[A-Za-z]?$/u.test(wordAt(place, offset)?.core ?? ""))
+
+const isDirection = (core: string | undefined) => core !== undefined && Object.hasOwn(directions, core)
+
+const title = (place: Place, word: Word) => {
+  const key = word.core.toLowerCase()
+  const name = Object.hasOwn(titles, key) ? titles[key] : undefined
+  if (name === undefined || !/^\p{Lu}/u.test(word.core)) return undefined
+  const isNamed = isName(wordAt(place, 1)?.core) && word.trail === ""
+  if (word.stop === "." ? isNamed || key.length > 2 : isNamed && /^(?:mr|mrs|ms|dr)$/u.test(key)) {
+    return { parts: [name], takesStop: true }
+  }
+  return word.stop === "." && /^(?:dr|mr|mrs|ms)$/u.test(key)
+    ? { parts: [name], takesStop: wordAt(place, 1) !== undefined }
+    : undefined
+}
+
+const number = (place: Place, word: Word) => {
+  const key = word.core.toLowerCase()
+  const name = Object.hasOwn(numbered, key) ? numbered[key] : undefined
+  const next = wordAt(place, 1)
+  if (
+    name === undefined ||
+    next === undefined ||
+    !/^[#\dIVXA-Z]/u.test(next.core) ||
+    !/\d|^[IVX]{2,}$|^[A-HJ-Z]$/u.test(next.core)
+  )
+    return undefined
+  if (word.stop === "" && !/^(?:pp|ext|apt|fig|vol|ste|rm|pg|ch)$/u.test(key)) return undefined
+  return { parts: [name], takesStop: true }
+}
+
+const other = (place: Place, word: Word) => {
+  const key = `${word.core}${word.stop}`.toLowerCase()
+  if (Object.hasOwn(always, key)) return { parts: [always[key] ?? ""], takesStop: true }
+  const name = Object.hasOwn(perhapsLast, key) ? perhapsLast[key] : undefined
+  if (name === undefined) return undefined
+  return { parts: [name], takesStop: !mayEndSentence(place) }
+}
+
+const direction = (place: Place, word: Word) => {
+  const name = isDirection(word.core) ? directions[word.core] : undefined
+  if (name === undefined) return undefined
+  const previous = previousCore(place).toLowerCase()
+  const isBehindStreet =
+    Object.hasOwn(streets, previous) || Object.values(streets).some((street) => street.toLowerCase() === previous)
+  const isBeforeStreet = /^\d{1,5}$/u.test(previous) && isName(wordAt(place, 1)?.core)
+  return isBehindStreet || isBeforeStreet ? said(name) : undefined
+}

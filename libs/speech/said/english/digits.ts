@@ -1,0 +1,54 @@
+/** Rows of digits that English reads in pairs or one by one: houses, codes, emergency calls. Pure. */
+import { digitByDigit } from "../number.ts"
+import type { Kind, Language } from "../language.ts"
+import { following, previousCore, said, wordAt } from "../word.ts"
+
+const calls = /^(?:dial|call|ring|text|phone)$/iu
+const codes =
+  /^(?:zip|code|pin|otp|password|passcode|cvv|cvc|ssn|id|serial|reference|ref|confirmation|tracking|order|account|iban|postcode)$/iu
+const states =
+  /^(?:A[LKZR]|C[AOT]|DE|FL|GA|HI|I[DLNA]|K[SY]|LA|M[EDAINSOT]|N[EVHJMYCD]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[TA]|W[AVIY]|DC)$/u
+
+export const rowOfDigits: Kind = (place, language) => {
+  const word = wordAt(place)
+  const [, mark, digits = ""] = /^([x#]?)(\d{2,12})$/u.exec(word?.core ?? "") ?? []
+  if (word === undefined || digits === "" || word.lead !== "" || /^\d/u.test(following(place)?.core ?? ""))
+    return undefined
+  const [previous, before] = [previousCore(place), wordAt(place, -2)?.core ?? ""]
+  const spoken = digitByDigit(digits, language)
+  if (mark === "x") return /^\d{3}-\d{4}$|^\d{4}$/u.test(previous) ? said(`extension ${spoken}`) : undefined
+  if (digits.length === 3 && mark === "" && calls.test(previous)) return said(spoken)
+  if (digits.length === 5 && states.test(previous)) return said(spoken)
+  const isCode =
+    codes.test(previous) ||
+    (/^(?:is|in|number|no|code|:)$/iu.test(previous) && (codes.test(before) || before === "ending"))
+  if (mark === "#" && digits.length > 4) return said(`number ${spoken}`)
+  return isCode && digits.length >= 4 ? said(spoken) : undefined
+}
+
+const streets =
+  /^(?:st|street|ave|avenue|rd|road|dr|drive|blvd|boulevard|ln|lane|ct|court|pl|place|way|expy|expressway|hwy|highway|pkwy|parkway|sq|square|terrace|ter)$/iu
+
+/** "1600 Pennsylvania Ave" is "sixteen hundred", "221B Baker St" "two twenty-one B". */
+export const houseNumber: Kind = (place, language) => {
+  const [, digits = "", letter = ""] = /^(\d{3,4})([A-Z]?)$/u.exec(wordAt(place)?.core ?? "") ?? []
+  if (digits === "" || !isBeforeStreet(place)) return undefined
+  return said([inPairs(digits, language.cardinal), letter].filter((part) => part !== "").join(" "))
+}
+
+const isBeforeStreet = (place: Parameters<Kind>[0]) => {
+  for (let offset = 1; offset <= 4; offset += 1) {
+    const word = offset === 1 ? following(place) : wordAt(place, offset)
+    if (word === undefined || !/^\p{Lu}/u.test(word.core)) return false
+    if (offset > 1 && streets.test(word.core)) return true
+    if (word.trail !== "" || word.stop !== "") return false
+  }
+  return false
+}
+
+/** "2788" is "twenty-seven eighty-eight", "405" "four oh five", "1600" "sixteen hundred". */
+export const inPairs = (digits: string, cardinal: Language["cardinal"]): string => {
+  const [above, below] = [digits.slice(0, -2), digits.slice(-2)]
+  if (below === "00") return /^\d0$/u.test(above) ? cardinal(digits) : `${cardinal(above)} hundred`
+  return `${cardinal(above)} ${below.startsWith("0") ? `oh ${cardinal(below.slice(1))}` : cardinal(below)}`
+}

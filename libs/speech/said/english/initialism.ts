@@ -1,0 +1,66 @@
+/** Initialisms that voices would read as words: they are spelled. Those that people read as words stay. Pure. */
+import type { Kind } from "../language.ts"
+import { mayEndSentence, type Place, previousCore, said, wordAt } from "../word.ts"
+
+/** Spelled though they could be read. */
+const spelled = new Set(
+  (
+    "AI API APIs UI UX URL URLs URI USA UK EU UN UAE IDE IDs ID IO IP IT OS AWS IAM CEO CFO CTO COO CIO HR IQ EV EVs IOU " +
+    "ETA FAQ FAQs ISO IRS IPO IPOs NBA NFL MBA PhD AM FM AC DC AA AAA ACL ACLs AOL ATM ATMs SQL USB LED LEDs LCD OEM " +
+    "ROI SEO SLA SLAs SLO SLOs SDK SDKs EOD EOF ETF ETFs AUM EBIT UDP IoT UAT UV UI UIs UEFI EEG EST EDT UTC CET CEST IST GMT ISBN OTP MIT UCLA USC IBM IMF OECD IEEE"
+  ).split(" ")
+)
+
+/** A plural or a possessive belongs to the word: "CEO's", "GPUs". */
+export const initialism: Kind = (place) => {
+  const word = wordAt(place)
+  const [, letters = "", tail = ""] = /^(\p{Lu}{2,5})((?:['’]s|s)?)$/u.exec(word?.core ?? "") ?? []
+  if (word === undefined || letters === "") return undefined
+  const isUnreadable = !/[AEIOUY]/u.test(letters)
+  if (!isUnreadable && !spelled.has(letters) && !spelled.has(word.core)) return undefined
+  return said(Array.from(letters).join(" ") + tail.replace("’", "'"))
+}
+
+const greek: Readonly<Record<string, string>> = Object.fromEntries(
+  Array.from("αβγδεζηθικλμνξοπρστυφχψω", (letter, at) => [
+    letter,
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi psi omega".split(
+      " "
+    )[at] ?? ""
+  ])
+)
+
+/** Letters with full stops or signs: "U.S.A.", "R&D", "C++", "an A+", "π". */
+export const lettersAndSigns: Kind = (place) => {
+  const word = wordAt(place)
+  if (word === undefined || word.core.length > 12) return undefined
+  const { core, stop } = word
+  if (core === "©" && /^copyright$/iu.test(previousCore(place))) return said("")
+  const letter = Object.hasOwn(greek, core.toLowerCase()) && core.length === 1 ? greek[core.toLowerCase()] : undefined
+  if (letter !== undefined) return said(letter)
+  if (/^(?:\p{L}\.){1,6}\p{L}$/u.test(core) && stop === ".") {
+    return { parts: [core.toUpperCase().replaceAll(".", " ")], takesStop: !mayEndSentence(place) }
+  }
+  // "C. S. Lewis"
+  if (
+    /^[A-HJ-Z]$/u.test(core) &&
+    stop === "." &&
+    word.trail === "" &&
+    /^\p{Lu}/u.test(wordAt(place, 1)?.core ?? "") &&
+    isInName(place)
+  ) {
+    return { parts: [core], takesStop: true }
+  }
+  if (/^\p{Lu}{1,3}&\p{Lu}{1,3}$/u.test(core))
+    return said(Array.from(core, (sign) => (sign === "&" ? "and" : sign)).join(" "))
+  if (/^[A-Z]\+\+$/u.test(core)) return said(`${core[0]} plus plus`)
+  if (/^[A-Z]#$/u.test(core)) return said(`${core[0]} sharp`)
+  if (/^[A-F][+−-]$/u.test(core)) return said(`${core[0]} ${core[1] === "+" ? "plus" : "minus"}`)
+  return undefined
+}
+
+/** A name or another initial stands beside it. */
+const isInName = (place: Place) =>
+  wordAt(place, 1)?.stop === "." ||
+  /^\p{Lu}/u.test(wordAt(place, -1)?.core ?? "") ||
+  /^\p{Lu}\p{Ll}/u.test(wordAt(place, 1)?.core ?? "")

@@ -1,0 +1,39 @@
+/** Dates in digits, with the time of day where it is written behind. Pure. */
+import type { Language, Reader } from "../language.ts"
+import { readTime } from "./time.ts"
+
+const iso = /^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})$/u
+const numeric = /^(\d{1,2})([/.-])(\d{1,2})\2(\d{4}|\d{2})$/u
+const stamp = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}(?::\d{2})?)(?:\.\d{1,9})?(Z?)$/u
+
+export const sayDate: Reader = (core, language) => {
+  const [, day, clock = "", zone] = stamp.exec(core) ?? []
+  if (day !== undefined) return sayStamp(day, clock, zone === "Z", language)
+  const [, year, month, dayOfMonth] = iso.exec(core) ?? []
+  if (year !== undefined) return existing({ year, month: Number(month), day: Number(dayOfMonth) }, language)
+  const [, first = "", , second = "", yearBehind] = numeric.exec(core) ?? []
+  if (yearBehind === undefined) return undefined
+  const isMonthFirst = language.isMonthFirst && Number(first) <= 12
+  const [monthOf, dayOf] = isMonthFirst || Number(second) > 12 ? [first, second] : [second, first]
+  return existing({ year: inFull(yearBehind), month: Number(monthOf), day: Number(dayOf) }, language)
+}
+
+/** Of two digits, from the seventies of the last century on. */
+export const inFull = (year: string): string => (year.length === 2 ? `${Number(year) < 70 ? "20" : "19"}${year}` : year)
+
+const sayStamp = (day: string, clock: string, isUniversal: boolean, language: Language) => {
+  const [date, time] = [
+    sayDate(day, language, nowhere),
+    readTime(
+      clock.replace(/:00$/u, (end) => (clock.length > 5 ? "" : end)),
+      language
+    )
+  ]
+  return date === undefined || time === undefined ? undefined : `${date}, ${time}${isUniversal ? " U T C" : ""}`
+}
+
+/** A date is read alike wherever it stands. */
+export const nowhere = { words: [], at: 0, locale: "", text: "" }
+
+const existing = (parts: { year: string | undefined; month: number; day: number }, language: Language) =>
+  parts.month < 1 || parts.month > 12 || parts.day < 1 || parts.day > 31 ? undefined : language.date(parts)

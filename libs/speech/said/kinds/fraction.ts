@@ -1,0 +1,52 @@
+/** Fractions: by a slash or by a sign of their own, alone or behind a whole number. Pure. */
+import type { Kind, Language, Reader } from "../language.ts"
+import { following, said, wordAt } from "../word.ts"
+import { unitNamed } from "./measure.ts"
+
+const sloped = /^(\d{1,4})[/\u2044](\d{1,4})$/u
+const single = /^(\d{0,6})([\u00bc-\u00be\u2150-\u215e\u2189])$/u
+
+interface Fraction {
+  readonly whole: string
+  readonly above: string
+  readonly below: string
+}
+
+const readFraction = (core: string): Fraction | undefined => {
+  const [, whole = "", sign = ""] = single.exec(core) ?? []
+  const [, above, below] = sloped.exec(sign === "" ? core : sign.normalize("NFKC")) ?? []
+  return above === undefined || below === undefined ? undefined : { whole, above, below }
+}
+
+export const isProper = ({ above, below }: Pick<Fraction, "above" | "below">): boolean =>
+  Number(above) > 0 && Number(below) > 1 && Number(below) <= 100 && Number(above) < Number(below)
+
+export const sayFraction: Reader = (core, language) => {
+  const fraction = readFraction(core)
+  if (fraction === undefined) return undefined
+  if (!isProper(fraction) || !isUsual(fraction)) return notAPart(fraction, language)
+  const { whole, above, below } = fraction
+  return whole === "" ? language.fraction(above, below) : language.mixed(whole, above, below)
+}
+
+/** Nobody cuts into elevenths: "9/11" is a day. */
+const isUsual = ({ below }: Fraction) =>
+  Number(below) <= 10 || [12, 16, 20, 24, 32, 50, 60, 64, 100].includes(Number(below))
+
+/** "24/7", "9/11" and "50/50" are two numbers side by side. */
+const notAPart = ({ above, below }: Fraction, language: Language) =>
+  `${language.cardinal(above)} ${language.cardinal(below)}`
+
+/** "2 1/2" is "two and a half". */
+export const mixedNumber: Kind = (place, language) => {
+  const [word, next] = [wordAt(place), following(place)]
+  if (word === undefined || next === undefined || !/^\d{1,6}$/u.test(word.core)) return undefined
+  const fraction = readFraction(next.core)
+  if (fraction === undefined || fraction.whole !== "" || !isProper(fraction)) return undefined
+  const text = language.mixed(word.core, fraction.above, fraction.below)
+  const first = language.cardinal(word.core)
+  const unit = following(place, 2)
+  const noun = unit === undefined ? undefined : unitNamed(unit.core, language)
+  const parts = text.startsWith(`${first} `) ? [first, text.slice(first.length + 1)] : [text, null]
+  return said(...parts, ...(noun === undefined ? [] : [noun.many]))
+}

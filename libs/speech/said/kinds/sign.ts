@@ -1,0 +1,43 @@
+/** Signs before, behind and between words: of mathematics, of prose and of code. Pure. */
+import type { Language, Reader } from "../language.ts"
+import { following, type Place, previousCore } from "../word.ts"
+
+const signBefore = /^([±~≈≤≥<>=≠√#@§∼≃]|<=|>=|!=|==)(.{1,80})$/u
+const signBehind = /^(.{1,80}?)([+*†‡©®™!]|\+\+)$/u
+const between = /^([\p{L}\d.,)(]{1,24})([+×*=<>≤≥≠≈÷]|==|!=|<=|>=|->|=>|→|&&|\|\|)([^+×*=<>≤≥≠≈÷\s]{1,24}.{0,60})$/u
+
+/** `say`: how the rest of the word is spoken. */
+export const saySigned = (core: string, language: Language, place: Place, say: Reader): string | undefined => {
+  if (Object.hasOwn(language.operators, core) && isBetweenNumbers(place)) return language.operators[core]
+  if (Object.hasOwn(language.signs, core)) return language.signs[core]
+  const rest = (text: string) => say(text, language, place) ?? text
+  const [, before = "", after = ""] = signBefore.exec(core) ?? []
+  const name = nameBefore(before, after, language)
+  if (name !== undefined) return `${name} ${rest(after)}`.trim()
+  return joined(core, language, rest)
+}
+
+const isBetweenNumbers = (place: Place) =>
+  [previousCore(place), following(place)?.core ?? ""].every(
+    (core) => /^(?:[^\p{L}]{0,12}|\p{L}|\p{L}[²³])$/u.test(core) && /[\p{L}\d]/u.test(core)
+  )
+
+const nameBefore = (sign: string, after: string, language: Language) => {
+  if (sign === "") return undefined
+  if (sign === "#") return /^\d/u.test(after) ? language.words.number : (language.signs["#"] ?? "")
+  if (sign === "~" || sign === "∼" || sign === "≃") return /^[^\p{L}]/u.test(after) ? language.words.about : undefined
+  if (sign === "@") return /^[\p{L}\d_]/u.test(after) ? language.symbols["@"] : undefined
+  return language.signs[sign]
+}
+
+const joined = (core: string, language: Language, rest: (text: string) => string) => {
+  const [, left, sign = "", right] = between.exec(core) ?? []
+  if (left !== undefined && right !== undefined) {
+    const name =
+      sign === "*" && !/\d$/u.test(left) ? language.symbols["*"] : (language.signs[sign] ?? language.symbols[sign])
+    return name === undefined ? undefined : `${rest(left)} ${name} ${rest(right)}`
+  }
+  const [, plain, mark = ""] = signBehind.exec(core) ?? []
+  if (plain === undefined || !/\d$/u.test(plain)) return /[©®™]$/u.test(core) ? rest(core.slice(0, -1)) : undefined
+  return mark === "+" ? `${rest(plain)} ${language.words.plus}` : rest(plain)
+}

@@ -1,0 +1,97 @@
+/** What the verbaliser must know of a language. Its tables are data; each file of `languages` is one language. */
+import type { Gender } from "./number.ts"
+import type { Place, Said } from "./word.ts"
+
+/** One, many, and the gender of what is counted. */
+export interface Noun {
+  readonly one: string
+  readonly many: string
+  readonly gender?: Gender
+}
+
+export interface Currency extends Noun {
+  /** A hundredth of it. */
+  readonly part?: Noun
+}
+
+export interface DateParts {
+  readonly day?: number | undefined
+  /** 1 is January. */
+  readonly month?: number | undefined
+  /** As it is written: two or four digits. */
+  readonly year?: string | undefined
+}
+
+export interface ClockTime {
+  readonly hour: number
+  readonly minute?: number | undefined
+  readonly second?: number | undefined
+  readonly half?: "am" | "pm" | undefined
+}
+
+/** Speaks one word of a text, or with it those after it; undefined if it is not of its kind. */
+export type Kind = (place: Place, language: Language) => Said | undefined
+
+/** Speaks a word by itself, without punctuation. */
+export type Reader = (core: string, language: Language, place: Place) => string | undefined
+
+export interface Language {
+  readonly decimalMark: "." | ","
+  /** Thousands may be separated by a space. */
+  readonly groupsBySpace: boolean
+  /** How a date in digits is ordered. */
+  readonly isMonthFirst: boolean
+  readonly cardinal: (digits: string, gender?: Gender) => string
+  readonly ordinal: (digits: string, gender?: Gender) => string
+  /** Signs that make an ordinal of a number: "3rd", "3e", "3º". */
+  readonly ordinalSign: RegExp
+  readonly point: string
+  readonly sayFraction: (digits: string) => string
+  /** A year of two or four digits. */
+  readonly year: (digits: string) => string
+  readonly months: ReadonlyArray<string>
+  /** Undefined if no such date exists. */
+  readonly date: (parts: DateParts) => string
+  readonly time: (time: ClockTime) => string
+  /** A part of a whole: 1 and 2 are "one half". */
+  readonly fraction: (above: string, below: string) => string
+  /** What joins a whole number and a fraction: "two and a half". */
+  readonly mixed: (whole: string, above: string, below: string) => string
+  /** The number of a flight, a model or a room, of at most four digits. */
+  readonly sayLabel: (digits: string) => string
+  readonly words: Words
+  readonly currencies: Readonly<Record<string, Currency>>
+  readonly magnitudes: Readonly<Record<string, Noun>>
+  /** Money of a magnitude: "three million dollars", "tres millones de dólares". */
+  readonly ofMagnitude: string
+  readonly units: ReadonlyMap<string, Noun>
+  /** "kilometers per hour". */
+  readonly per: string
+  readonly signs: Readonly<Record<string, string>>
+  /** Signs between numbers: "equals", "times". */
+  readonly operators: Readonly<Record<string, string>>
+  readonly symbols: Readonly<Record<string, string>>
+  /** The language's own kinds, before those of all, and for what is left after them. */
+  readonly kinds: ReadonlyArray<Kind>
+  readonly lateKinds: ReadonlyArray<Kind>
+  /** Before it the noun is one: "a $5 bill". */
+  readonly isArticle: RegExp
+  /** Words whose number is a name: "exit 12A", "room 101". */
+  readonly isLabelled: RegExp
+}
+
+export interface Words {
+  readonly minus: string
+  readonly plus: string
+  readonly to: string
+  readonly and: string
+  readonly by: string
+  readonly number: string
+  readonly about: string
+  readonly squared: string
+  readonly cubed: string
+  /** "m²": "square meters". */
+  readonly square: (unit: string) => string
+  readonly cubic: (unit: string) => string
+  readonly power: (exponent: string) => string
+}

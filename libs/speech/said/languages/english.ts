@@ -1,0 +1,277 @@
+/** English, American and British: months before days and no "and" in numbers in the first. */
+import { toCardinal as cardinalInBritain } from "n2words/en-GB"
+import { toCardinal, toOrdinal } from "n2words/en-US"
+import { nounsOf } from "./nouns.ts"
+import type { ClockTime, Currency, DateParts, Language } from "../language.ts"
+import { abbreviation } from "../english/abbreviation.ts"
+import { calendar } from "../english/calendar.ts"
+import { decade, yearInWords } from "../english/year.ts"
+import { clock } from "../english/clock.ts"
+import { compound } from "../english/compound.ts"
+import { houseNumber, inPairs, rowOfDigits } from "../english/digits.ts"
+import { initialism, lettersAndSigns } from "../english/initialism.ts"
+import { romanNumeral } from "../english/roman.ts"
+
+const months = "January February March April May June July August September October November December".split(" ")
+
+const year = (digits: string, cardinal: Language["cardinal"]): string => {
+  const value = Number(digits)
+  if (digits.length === 2) return digits.startsWith("0") ? `oh ${cardinal(digits.slice(1))}` : cardinal(digits)
+  const [century, rest] = [Math.floor(value / 100), value % 100]
+  if (digits.length !== 4 || century < 10 || (century % 10 === 0 && rest < 10)) return cardinal(digits)
+  if (rest === 0) return `${cardinal(String(century))} hundred`
+  return `${cardinal(String(century))} ${rest < 10 ? `oh ${cardinal(String(rest))}` : cardinal(String(rest))}`
+}
+
+/** The library counts from first on. */
+const ordinal = (digits: string): string => {
+  const bare = digits.replaceAll(/\D/gu, "").replace(/^0+(?=\d)/u, "")
+  return bare === "0" ? "zeroth" : toOrdinal(bare)
+}
+
+const dateOf = (cardinal: Language["cardinal"], isMonthFirst: boolean) => (parts: DateParts) => {
+  const name = parts.month === undefined ? undefined : months[parts.month - 1]
+  const day = parts.day === undefined ? undefined : toOrdinal(parts.day)
+  const isDayFirst = !isMonthFirst && name !== undefined && day !== undefined
+  const dayAndMonth = isDayFirst ? `the ${day} of ${name}` : [name, day].filter((part) => part !== undefined).join(" ")
+  const spokenYear = parts.year === undefined ? undefined : year(parts.year, cardinal)
+  return [dayAndMonth, spokenYear].filter((part) => part).join(day === undefined ? " " : ", ")
+}
+
+/** "3:05 pm" is "three oh five P M", 10:00 "ten o'clock", 22:00 "twenty-two hundred". */
+const time = ({ half, hour, minute, second }: ClockTime): string => {
+  const parts = [toCardinal(hour)]
+  if (minute === 0 && half === undefined && second === undefined) {
+    parts.push(hour > 12 || hour === 0 ? "hundred" : "o'clock")
+  } else if (minute !== undefined && (minute > 0 || second !== undefined)) {
+    parts.push(minute < 10 ? `oh ${toCardinal(minute)}` : toCardinal(minute))
+  }
+  if (second !== undefined && second > 0) parts.push(`and ${toCardinal(second)} ${second === 1 ? "second" : "seconds"}`)
+  if (half !== undefined) parts.push(half === "am" ? "A M" : "P M")
+  return parts.join(" ")
+}
+
+const fraction = (above: string, below: string): string => {
+  const part = below === "2" ? "half" : below === "4" ? "quarter" : ordinal(below)
+  if (above === "1") return `one ${part}`
+  return `${toCardinal(above)} ${part === "half" ? "halves" : `${part}s`}`
+}
+
+const mixed = (whole: string, above: string, below: string) => {
+  const part = fraction(above, below)
+  if (whole === "0") return part
+  return `${toCardinal(whole)} and ${above === "1" && below === "2" ? "a half" : part}`
+}
+
+const cents = { one: "cent", many: "cents" }
+const currency = (one: string, many = `${one}s`, part?: Currency["part"]): Currency =>
+  part === undefined ? { one, many } : { one, many, part }
+
+const currencies: Language["currencies"] = {
+  USD: currency("dollar", "dollars", cents),
+  AUD: currency("Australian dollar", "Australian dollars", cents),
+  CAD: currency("Canadian dollar", "Canadian dollars", cents),
+  NZD: currency("New Zealand dollar", "New Zealand dollars", cents),
+  HKD: currency("Hong Kong dollar", "Hong Kong dollars", cents),
+  BRL: currency("real", "reais", { one: "centavo", many: "centavos" }),
+  MXN: currency("Mexican peso", "Mexican pesos", { one: "centavo", many: "centavos" }),
+  EUR: currency("euro", "euros", cents),
+  GBP: currency("pound", "pounds", { one: "penny", many: "pence" }),
+  JPY: currency("yen", "yen"),
+  CNY: currency("yuan", "yuan"),
+  INR: currency("rupee", "rupees", { one: "paisa", many: "paise" }),
+  CHF: currency("Swiss franc", "Swiss francs", { one: "centime", many: "centimes" }),
+  SEK: currency("Swedish krona", "Swedish kronor"),
+  NOK: currency("Norwegian krone", "Norwegian kroner"),
+  DKK: currency("Danish krone", "Danish kroner"),
+  PLN: currency("Polish zloty", "Polish zlotys"),
+  KRW: currency("won", "won"),
+  RUB: currency("ruble"),
+  BTC: currency("bitcoin", "bitcoins"),
+  USDC: currency("U S D C", "U S D C"),
+  TRY: currency("lira", "lira"),
+  ILS: currency("shekel"),
+  "¢": currency("cent")
+}
+
+const magnitude = (name: string) => ({ one: name, many: name })
+const magnitudes = {
+  ...Object.fromEntries(["thousand", "million", "billion", "trillion"].map((name) => [name, magnitude(name)])),
+  k: magnitude("thousand"),
+  m: magnitude("million"),
+  mn: magnitude("million"),
+  mm: magnitude("million"),
+  mio: magnitude("million"),
+  bn: magnitude("billion"),
+  b: magnitude("billion"),
+  tn: magnitude("trillion"),
+  t: magnitude("trillion")
+}
+
+const units = nounsOf(`
+  km kilometer; m meter; cm centimeter; mm millimeter; nm nanometer; µm micrometer; μm micrometer; mi mile; yd yard
+  ft foot/feet; in inch/inches; ha hectare; nmi nautical mile/nautical miles
+  kg kilogram; g gram; mg milligram; µg microgram; μg microgram; t ton; lb pound; lbs pound; oz ounce; fl_oz fluid ounce; sq_ft square foot/square feet; sq_m square meter; sq_km square kilometer; sq_mi square mile
+  l liter; L liter; ml milliliter; mL milliliter; cl centiliter; dl deciliter; gal gallon; qt quart; pt pint; tbsp tablespoon; tsp teaspoon
+  kB kilobyte; KB kilobyte; MB megabyte; GB gigabyte; TB terabyte; PB petabyte; KiB kibibyte; MiB mebibyte; GiB gibibyte; TiB tebibyte
+  kbps kilobit per second/kilobits per second; mbps megabit per second/megabits per second; Kbps kilobit per second/kilobits per second; Mbps megabit per second/megabits per second; Gbps gigabit per second/gigabits per second
+  kbit kilobit; Mbit megabit; Gbit gigabit
+  Hz hertz/hertz; kHz kilohertz/kilohertz; MHz megahertz/megahertz; GHz gigahertz/gigahertz
+  ms millisecond; µs microsecond; μs microsecond; us microsecond; ns nanosecond; s second; sec second; secs second; min minute; mins minute; h hour; hr hour; hrs hour; d day; wk week; mo month; yr year; yrs year
+  W watt; kW kilowatt; MW megawatt; GW gigawatt; Wh watt hour; kWh kilowatt hour; MWh megawatt hour; mAh milliamp hour; V volt; kV kilovolt; mV millivolt; A amp; mA milliamp; Ω ohm; kΩ kilohm; F farad
+  J joule; kJ kilojoule; cal calorie; kcal kilocalorie; N newton; Pa pascal; kPa kilopascal; hPa hectopascal; MPa megapascal; bar bar; psi P S I/P S I; hp horsepower/horsepower; rpm R P M/R P M
+  mph mile per hour/miles per hour; kph kilometer per hour/kilometers per hour; mpg mile per gallon/miles per gallon; fps frame per second/frames per second; km/h kilometer per hour/kilometers per hour; m/s meter per second/meters per second
+  °C degree Celsius/degrees Celsius; °F degree Fahrenheit/degrees Fahrenheit; ° degree; ºC degree Celsius/degrees Celsius; ºF degree Fahrenheit/degrees Fahrenheit; º degree;
+  % percent/percent; ‰ per mille/per mille; pp percentage point/percentage points; bp basis point/basis points; bps basis point/basis points; dB decibel; dBm D B M/D B M; px pixel; MP megapixel; ppm part per million/parts per million
+  mol mole; lm lumen; lx lux/lux; cd candela; hour hour; day day; month month; year year; week week; person person/people; user user; GB/s gigabyte per second/gigabytes per second; MB/s megabyte per second/megabytes per second
+`)
+
+const signs: Language["signs"] = {
+  "&": "and",
+  "+": "plus",
+  "=": "equals",
+  "==": "equals",
+  "!=": "is not equal to",
+  "≠": "is not equal to",
+  "≈": "approximately",
+  "~": "about",
+  "±": "plus or minus",
+  "×": "times",
+  "·": "times",
+  "÷": "divided by",
+  "<": "less than",
+  ">": "greater than",
+  "<=": "less than or equal to",
+  ">=": "greater than or equal to",
+  "≤": "less than or equal to",
+  "≥": "greater than or equal to",
+  "√": "the square root of",
+  "∞": "infinity",
+  "%": "percent",
+  "°": "degrees",
+  "§": "section",
+  "¶": "paragraph",
+  "@": "at",
+  "#": "hashtag",
+  "→": "to",
+  "->": "to",
+  "=>": "to",
+  "©": "copyright",
+  $: "dollars",
+  "€": "euros",
+  "£": "pounds",
+  "&&": "and",
+  Ω: "ohms",
+  "||": "or",
+  v: "version",
+  "•": "",
+  π: "pi"
+}
+
+const operators: Language["operators"] = {
+  "+": "plus",
+  "-": "minus",
+  "−": "minus",
+  "*": "times",
+  "×": "times",
+  "·": "times",
+  "/": "over",
+  "÷": "divided by",
+  "=": "equals",
+  "<": "is less than",
+  ">": "is greater than",
+  "<=": "is at most",
+  ">=": "is at least",
+  "≤": "is at most",
+  "≥": "is at least",
+  "≠": "is not equal to",
+  "≈": "approximately equals"
+}
+
+const symbols: Language["symbols"] = {
+  ".": "dot",
+  "@": "at",
+  "/": "slash",
+  "\\": "backslash",
+  "-": "dash",
+  _: "underscore",
+  ":": "colon",
+  ";": "semicolon",
+  ",": "comma",
+  "?": "question mark",
+  "!": "exclamation mark",
+  "&": "and",
+  "=": "equals",
+  "+": "plus",
+  "#": "hash",
+  "%": "percent",
+  "~": "tilde",
+  "*": "star",
+  "'": "apostrophe",
+  '"': "quote",
+  "(": "open parenthesis",
+  ")": "close parenthesis",
+  $: "dollar"
+}
+
+const englishOf = (cardinal: Language["cardinal"], isMonthFirst: boolean): Language => ({
+  decimalMark: ".",
+  groupsBySpace: false,
+  isMonthFirst,
+  cardinal,
+  ordinal,
+  ordinalSign: /^(\d{1,3}(?:,\d{3}){1,3}|[1-9]\d{0,8})(?:st|nd|rd|th)$/iu,
+  point: "point",
+  sayFraction: (digits) => Array.from(digits, (digit) => toCardinal(digit)).join(" "),
+  year: (digits) => year(digits, cardinal),
+  months,
+  date: dateOf(cardinal, isMonthFirst),
+  time,
+  fraction,
+  mixed,
+  sayLabel: (digits) => (digits.length < 3 ? cardinal(digits) : inPairs(digits, cardinal)),
+  words: {
+    minus: "minus",
+    plus: "plus",
+    to: "to",
+    and: "and",
+    by: "by",
+    number: "number",
+    about: "about",
+    squared: "squared",
+    cubed: "cubed",
+    square: (unit) => `square ${unit}`,
+    cubic: (unit) => `cubic ${unit}`,
+    power: (exponent) =>
+      exponent.startsWith("-")
+        ? `to the minus ${toCardinal(exponent.slice(1))}`
+        : `to the ${exponent === "0" ? "zero" : ordinal(exponent)}`
+  },
+  currencies,
+  magnitudes,
+  ofMagnitude: "",
+  units,
+  per: "per",
+  signs,
+  symbols,
+  operators,
+  kinds: [
+    calendar,
+    clock,
+    romanNumeral,
+    decade,
+    yearInWords,
+    rowOfDigits,
+    houseNumber,
+    abbreviation,
+    lettersAndSigns,
+    compound
+  ],
+  lateKinds: [initialism],
+  isArticle: /^an?$/iu,
+  isLabelled:
+    /^(?:exit|gate|seat|row|room|apartment|apt|unit|suite|section|bus|line|route|building|flat|floor|platform|track|block|wing|terminal)$/iu
+})
+
+export const american = englishOf((digits) => toCardinal(digits), true)
+export const british = englishOf((digits) => cardinalInBritain(digits), false)

@@ -1,0 +1,53 @@
+/**
+ * Numbers as a language writes and speaks them. Digits stay text, so that nothing is lost to floating point; a number
+ * of more digits than anybody hears as one is read digit by digit. Pure.
+ */
+import type { Language } from "./language.ts"
+
+export interface WrittenNumber {
+  readonly sign: "" | "-" | "+"
+  readonly whole: string
+  /** The digits behind the decimal mark; empty without one. */
+  readonly fraction: string
+}
+
+/** Nobody follows a number beyond a quadrillion. */
+const digitsMax = 15
+
+/** A point as decimal mark; groups of three, and of two as in India. */
+const byPoint = /^([+\-−–]?)(\d{1,3}(?:,\d{3}){1,6}|\d{1,2}(?:,\d{2}){1,5},\d{3}|\d{1,40})?(?:\.(\d{1,20}))?$/u
+/** A comma as decimal mark; groups by points, spaces or apostrophes. */
+const byComma = /^([+\-−–]?)(\d{1,3}(?:[. \u00a0\u2009\u202f'’]\d{3}){1,6}|\d{1,40})?(?:,(\d{1,20}))?$/u
+
+/** Undefined if it is no number in this language. */
+export const readNumber = (text: string, { decimalMark }: Pick<Language, "decimalMark">): WrittenNumber | undefined => {
+  if (text.length > 64 || !/\d/u.test(text)) return undefined
+  const pattern = decimalMark === "." ? byPoint : byComma
+  const [found, sign = "", whole = "", fraction = ""] = pattern.exec(text) ?? pointed(text, decimalMark) ?? []
+  if (found === undefined) return undefined
+  return { sign: sign === "" || sign === "+" ? sign : "-", whole: whole.replaceAll(/\D/gu, "") || "0", fraction }
+}
+
+/** "3.5" is a number where commas are usual, too: groups have three digits. */
+const pointed = (text: string, decimalMark: string) =>
+  decimalMark === "," ? /^([+\-−–]?)(\d{1,15})\.(\d{1,2}|\d{4,20})$/u.exec(text) : null
+
+/** "1205" is "one two zero five". */
+export const digitByDigit = (digits: string, language: Language): string =>
+  Array.from(digits, (digit) => (/\d/u.test(digit) ? language.cardinal(digit) : digit)).join(" ")
+
+/** A number that begins with a zero is a row of digits. */
+export const sayWhole = (digits: string, language: Language, gender?: Gender): string =>
+  digits.length > digitsMax || /^0\d/u.test(digits) ? digitByDigit(digits, language) : language.cardinal(digits, gender)
+
+export type Gender = "masculine" | "feminine"
+
+export const sayNumber = ({ sign, whole, fraction }: WrittenNumber, language: Language, gender?: Gender): string => {
+  const { point, sayFraction, words } = language
+  const signed = sign === "-" ? [words.minus] : sign === "+" ? [words.plus] : []
+  const behind = fraction === "" ? [] : [point, sayFraction(fraction)]
+  return [...signed, sayWhole(whole, language, fraction === "" ? gender : undefined), ...behind].join(" ")
+}
+
+/** Whether it is exactly one, and so asks for the singular. */
+export const isOne = ({ whole, fraction }: WrittenNumber): boolean => whole === "1" && fraction === ""

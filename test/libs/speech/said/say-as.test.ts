@@ -1,0 +1,55 @@
+import { assert, describe, it } from "@effect/vitest"
+import { read, textOf } from "../laws.ts"
+
+const sayAs = (attributes: string, content: string, locale = "en-US") =>
+  textOf(read(`<speak><say-as ${attributes}>${content}</say-as></speak>`, { locale }))
+
+describe("the content of say-as", () => {
+  it.each([
+    ["characters", "a-b1", "A dash B 1"],
+    ["spell-out", "héß", "H É ß"],
+    ["digits", "12 34", "1 2 3 4"],
+    ["telephone", "+1 (555) 010-99", "plus 1, 5 5 5, 0 1 0, 9 9"],
+    ["cardinal", "1,234", "one thousand two hundred thirty-four"],
+    ["number", "-3.05", "minus three point zero five"],
+    [
+      "cardinal",
+      "999,999,999,999,999",
+      ["trillion", "billion", "million", "thousand"].map((scale) => `nine hundred ninety-nine ${scale} `).join("") +
+        "nine hundred ninety-nine"
+    ],
+    ["cardinal", "1000000000000000", "one zero zero zero zero zero zero zero zero zero zero zero zero zero zero zero"],
+    ["cardinal", "XIV", "XIV"],
+    ["ordinal", "23", "twenty-third"],
+    ["ordinal", "101st", "one hundred first"],
+    ["date", "2024-03-05", "March fifth, twenty twenty-four"],
+    ["date", "3/5/2009", "March fifth, two thousand nine"],
+    ["time", "3:05pm", "three oh five P M"],
+    ["time", "12:00", "twelve o'clock"],
+    ["unit", "5 km", "five kilometers"],
+    ["unit", "1 kg", "one kilogram"],
+    ["date", "someday", "someday"]
+  ])("as %s: %s is spoken as %s", (kind, content, spoken) =>
+    assert.strictEqual(sayAs(`interpret-as="${kind}"`, content), spoken)
+  )
+
+  it.each([
+    ["dmy", "3/5/2009", "May third, two thousand nine"],
+    ["mdy", "3/5/09", "March fifth, two thousand nine"],
+    ["ymd", "2009.5.3", "May third, two thousand nine"],
+    ["my", "5/1999", "May nineteen ninety-nine"],
+    ["md", "12-31", "December thirty-first"],
+    ["y", "1905", "nineteen oh five"],
+    ["mdy", "13/45/2000", "13/45/2000"]
+  ])("as a date of the format %s: %s is spoken as %s", (format, content, spoken) =>
+    assert.strictEqual(sayAs(`interpret-as="date" format="${format}"`, content), spoken)
+  )
+
+  it("becomes words in English alone, with the day first in Great Britain", () => {
+    assert.strictEqual(sayAs(`interpret-as="date"`, "3/5/2009", "en-GB"), "the third of May, two thousand and nine")
+    assert.strictEqual(sayAs(`interpret-as="cardinal"`, "12", "de-DE"), "12")
+    assert.strictEqual(sayAs(`interpret-as="ordinal"`, "3", "de-DE"), "3.")
+    assert.strictEqual(sayAs(`interpret-as="ordinal"`, "3", "fr-FR"), "3e")
+    assert.strictEqual(sayAs(`interpret-as="characters"`, "a.b", "fr-FR"), "A . B")
+  })
+})
