@@ -33,7 +33,10 @@ describe("readings that are heard alike", () => {
   it.each([
     ["The F B I, at ten P M.", "the FBI at ten PM."],
     ["twenty-four", "twenty four"],
-    ["e-mail a b", "E mail AB"]
+    ["e-mail a b", "E mail ab"],
+    ["at one A M E S T", "at one AM EST"],
+    ["P D Fs of the C E O's", "PDFs of the CEO's"],
+    ["Great job !", "Great job!"]
   ])("%s and %s", (one, other) => assert.strictEqual(asHeard(one), asHeard(other)))
 
   it.each([

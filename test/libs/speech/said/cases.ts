@@ -51,16 +51,19 @@ export const casesOf = (language: string): ReadonlyArray<SaidCase> => {
   return cases
 }
 
+/** Letters that are spelled: single ones, and words of capitals with the "s" of a plural. */
+const spelled = /(?<![\p{L}'])(?:\p{Lu}+s?|\p{L})(?: (?:\p{Lu}+s?|\p{L})(?!\p{L}))+/gu
+
 /**
- * Two readings with the same words and ends of sentences are heard alike: the case of letters, hyphens, commas and the
- * space between spelled letters ("P M", "PM") make no difference.
+ * Two readings with the same words and ends of sentences are heard alike: capitals, hyphens, commas, and the spaces
+ * between spelled letters ("P M", "PM") and before the end of a sentence make no difference.
  */
 export const asHeard = (text: string): string =>
   text
-    .toLowerCase()
     .replaceAll("’", "'")
-    .replace(/[-‑]/g, " ")
-    .replace(/,/g, "")
-    .replace(/\s+/g, " ")
-    .replace(/(?<=(?<!\p{L})\p{L}) (?=\p{L}(?![\p{L}]))/gu, "")
+    .replaceAll(/[-‑\s]+/gu, " ")
+    .replaceAll(",", "")
+    .replaceAll(/ +([.!?])/gu, "$1")
+    .replaceAll(spelled, (letters) => letters.replaceAll(" ", ""))
+    .toLowerCase()
     .trim()
