@@ -2,6 +2,7 @@
 import { Clock, Effect, Option } from "effect"
 import { speechInputMax } from "#speech/api"
 import { Admission, Caller, HttpCall, streamAnswer, validationFailed, WireError } from "#http"
+import { Configuration } from "#configuration"
 import { lexemesIn, otherVoices } from "#speech"
 import { Lexicons } from "../lexicons/Lexicons.ts"
 import { cacheKeyOf } from "../speaking/SpeechCache.ts"
@@ -25,7 +26,8 @@ export const prepare = Effect.fnUntraced(function* (order: Order, preparation: P
   const accept = Option.getOrUndefined(call.header("accept"))
   const caller = yield* Caller
   const findVoice = yield* voicesOnceOpened(caller.workspace, order.turns)
-  const plan = yield* Effect.fromResult(planSpeech(order, { ...preparation, accept, findVoice }))
+  const textNormalization = (yield* Configuration).SpeechApi.TextNormalization
+  const plan = yield* Effect.fromResult(planSpeech(order, { ...preparation, accept, findVoice, textNormalization }))
   yield* (yield* Admission).enter(caller.workspace)
   return yield* completed(plan, caller.workspace)
 })

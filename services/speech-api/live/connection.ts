@@ -258,7 +258,8 @@ const planOf = Effect.fnUntraced(function* ({ workspace }: Connection, asked: Co
   const { voiceId, maxWaitMs: _, ssml: __, ...order } = asked
   const turns = [{ voice_id: voiceId, input: "" }]
   const findVoice = yield* voicesOnceOpened(workspace, turns)
-  const options = { accept: undefined, charactersMax: liveLimits.contextTextMax, findVoice }
+  const textNormalization = (yield* Configuration).SpeechApi.TextNormalization
+  const options = { accept: undefined, charactersMax: liveLimits.contextTextMax, findVoice, textNormalization }
   const planned = planSpeech({ ...order, turns }, { ...options, route: "/v1/audio/stream/with-timestamps" })
   const plan = yield* Effect.fromResult(planned)
   yield* Effect.mapError((yield* Lexicons).matchers(workspace, plan.lexicons), refusalOfVoice)

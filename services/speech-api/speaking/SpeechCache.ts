@@ -8,6 +8,7 @@ import { Clock, Context, Effect, Layer } from "effect"
 import type { WordMark } from "#speech/contract"
 import { Configuration } from "#configuration"
 import { Metrics } from "#runtime"
+import { verbaliserVersion } from "#speech"
 import { cacheBytes, cacheEntries, cacheLookups } from "../metrics.ts"
 import type { SpeechPlan } from "./plan.ts"
 import type { SpeechSession } from "./SpeechSessions.ts"
@@ -35,7 +36,8 @@ export const cacheKeyOf = (
 ): CacheKey | undefined => {
   if (!plan.turns.every(({ voiceId }) => isOfCatalogue(voiceId))) return undefined
   const { format, loudnessNormalization, textNormalization, turns } = plan
-  const content = JSON.stringify([workspace, format.name, loudnessNormalization, textNormalization, turns])
+  const said = [textNormalization, verbaliserVersion]
+  const content = JSON.stringify([workspace, format.name, loudnessNormalization, said, turns])
   return { workspace, digest: createHash("sha256").update(content).digest("base64url") }
 }
 

@@ -65,6 +65,8 @@ export interface PlanOptions {
   readonly accept: string | undefined
   readonly charactersMax: number
   readonly findVoice: FindVoice
+  /** What holds for a request that does not say. */
+  readonly textNormalization: boolean
   /** The caller takes bytes as they come, even if the route's own dialect answers with all of them. */
   readonly isStreamed?: boolean
 }
@@ -79,7 +81,7 @@ export const planSpeech = (order: Order, options: PlanOptions): Planned<SpeechPl
         turns,
         model,
         format,
-        textNormalization: order.options?.text_normalization ?? false,
+        textNormalization: order.options?.text_normalization ?? options.textNormalization,
         speed: order.speed ?? 1,
         ...(order.lexicons === undefined ? {} : { lexicons: order.lexicons }),
         loudnessNormalization: order.options?.loudness_normalization ?? false,

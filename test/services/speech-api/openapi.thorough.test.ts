@@ -159,7 +159,13 @@ describe("the speech API's OpenAPI document", () => {
     )
     const turns = "turns" in request ? request.turns : [request]
     const route = endpoint.path as SpeechRoute
-    const options = { route, accept: "*/*", charactersMax: 2_000, findVoice: sharedSpeakable(catalogueOf([])) }
+    const options = {
+      route,
+      accept: "*/*",
+      charactersMax: 2_000,
+      findVoice: sharedSpeakable(catalogueOf([])),
+      textNormalization: true
+    }
     assert.strictEqual(planSpeech({ ...request, turns }, options)._tag, "Success")
   })
 

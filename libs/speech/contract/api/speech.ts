@@ -29,7 +29,10 @@ const SpeechOptions = Schema.Struct({
     )
   ),
   text_normalization: Schema.optionalKey(Schema.Boolean).pipe(
-    describe("Says numbers, dates, units and abbreviations as words. They are marked as they were sent.")
+    describe(
+      "Says numbers, money, dates, times, units, signs and abbreviations as words, in the language of the text. They " +
+        "are marked as they were sent. Without it, as `SpeechApi.TextNormalization` of the fleet says: true, unless changed."
+    )
   )
 }).annotate({ identifier: "SpeechOptions" })
 

@@ -80,6 +80,11 @@ export const SpeechApi = section({
     ["Service", "Speechify"],
     "Headers of our own are read and written under each of these names."
   ),
+  TextNormalization: withDefault(
+    Schema.Boolean,
+    true,
+    "Whether numbers, dates, signs and abbreviations are said as words where a request does not say so; OpenAI's route cannot."
+  ),
   CacheMegabytes: withDefault(
     whole(0, 65_536),
     64,

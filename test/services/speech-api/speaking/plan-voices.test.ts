@@ -54,7 +54,13 @@ describe("the voice and its language", () => {
   it("is refused for a while when no engine can speak with it", () => {
     const findVoice: FindVoice = (id) =>
       sharedSpeakable(usableOf(catalogueOf([]), new Set(id === "selma" ? ["flite"] : [])))(id)
-    const options = { route: speech as SpeechRoute, accept: "*/*", charactersMax: 2_000, findVoice }
+    const options = {
+      route: speech as SpeechRoute,
+      accept: "*/*",
+      charactersMax: 2_000,
+      textNormalization: true,
+      findVoice
+    }
     const silent = planSpeech(spokenBy("selma"), options)
     assert.isTrue(Result.isFailure(silent))
     if (Result.isFailure(silent)) {
@@ -86,6 +92,7 @@ describe("a cloned voice", () => {
       route,
       accept: undefined,
       charactersMax: 20_000,
+      textNormalization: true,
       findVoice: (asked) => (asked === id ? known : undefined)
     })
   }

@@ -148,14 +148,14 @@ describe("the input", () => {
     assert.isTrue(Result.isFailure(tooLong))
   })
 
-  it("is unchanged unless options say otherwise", () => {
+  it("is said as words and not levelled unless options say otherwise", () => {
     const { textNormalization, loudnessNormalization } = planned({})
     assert.deepStrictEqual(
       { textNormalization, loudnessNormalization },
-      { textNormalization: false, loudnessNormalization: false }
+      { textNormalization: true, loudnessNormalization: false }
     )
-    const options = { text_normalization: true, loudness_normalization: true }
+    const options = { text_normalization: false, loudness_normalization: true }
     const asked = planned({ options })
-    assert.isTrue(asked.textNormalization && asked.loudnessNormalization)
+    assert.isTrue(!asked.textNormalization && asked.loudnessNormalization)
   })
 })

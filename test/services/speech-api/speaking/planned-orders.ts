@@ -19,9 +19,9 @@ export const dialogue = "/v1/audio/dialogue"
 const hello: Order = { turns: [{ input: "Hello.", voice_id: "henry" }] }
 
 export const plan = (order: Partial<Order>, route: SpeechRoute = speech, accept?: string) =>
-  planSpeech({ ...hello, ...order }, { route, accept, charactersMax: 20_000, findVoice })
+  planSpeech({ ...hello, ...order }, { route, accept, charactersMax: 20_000, findVoice, textNormalization: true })
 export const planAtMost = (charactersMax: number, order: Order, route: SpeechRoute = speech) =>
-  planSpeech(order, { route, accept: undefined, charactersMax, findVoice })
+  planSpeech(order, { route, accept: undefined, charactersMax, findVoice, textNormalization: true })
 export const planned = (...given: Parameters<typeof plan>): SpeechPlan => Result.getOrThrow(plan(...given))
 export const refused = (...given: Parameters<typeof plan>) => {
   const result = plan(...given)

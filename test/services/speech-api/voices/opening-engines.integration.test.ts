@@ -22,7 +22,10 @@ const services = announcedEngines.pipe(
 
 const planned = Effect.gen(function* () {
   const findVoice = yield* voicesOnceOpened("default", turns)
-  return planSpeech({ turns }, { route: "/v1/audio/stream", accept: undefined, charactersMax: 100, findVoice })
+  return planSpeech(
+    { turns },
+    { route: "/v1/audio/stream", accept: undefined, charactersMax: 100, findVoice, textNormalization: true }
+  )
 })
 
 const isOpening = Effect.map(voicesFor("default", turns), (findVoice) => findVoice("selma")?.isOpening === true)

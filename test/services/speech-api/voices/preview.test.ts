@@ -10,6 +10,7 @@ const options = {
   route: "/v1/audio/speech",
   accept: undefined,
   charactersMax: 256,
+  textNormalization: true,
   findVoice: sharedSpeakable(catalogueOf([]))
 } as const
 
