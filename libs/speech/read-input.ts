@@ -1,6 +1,7 @@
 /**
  * From an input as the API accepts it, plain text or SSML, to chunks for the synthesizers. Pure and linear in the
- * input. An input that cannot be understood, or that has nothing to say, fails with every fault found.
+ * input. An input that cannot be understood fails with every fault found, and so does one in which nothing is written.
+ * One of signs alone, that nobody says, has no chunks.
  */
 import { Result } from "effect"
 import type { Lexeme } from "#speech/contract"
@@ -19,7 +20,7 @@ interface ReadOptions extends Tongue {
   readonly lexemes?: ReadonlyArray<Lexeme>
 }
 
-/** The fault of an input in which nothing makes a sound. */
+/** The fault of an input without a visible character. */
 export const emptyInput = "there is nothing to say"
 
 export const readInput = (
@@ -31,10 +32,17 @@ export const readInput = (
     Result.flatMap(read, (runs) => voiced(pronounced(runs, lexemes, tongue), tongue)),
     (runs) => {
       const reading = readRuns(input, textNormalization ? normalised(runs, tongue) : runs, tongue.locale)
-      return reading.chunks.length > 0 ? Result.succeed(reading) : Result.fail([{ message: emptyInput, offset: 0 }])
+      return reading.chunks.length > 0 || runs.some(isWritten)
+        ? Result.succeed(reading)
+        : Result.fail([{ message: emptyInput, offset: 0 }])
     }
   )
 }
+
+const isWritten = (run: Run) => run._tag === "Text" && hasVisible(run.text)
+
+/** Anything but white space and inaudible characters. */
+export const hasVisible = (text: string): boolean => /[^\p{Z}\p{C}]/u.test(text)
 
 /** A lexicon's words are spoken as it defines in the texts of its language. */
 const pronounced = (runs: ReadonlyArray<Run>, lexemes: ReadonlyArray<Lexeme>, tongue: Tongue): ReadonlyArray<Run> => {

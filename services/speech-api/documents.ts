@@ -59,6 +59,7 @@ export const speechDocuments = apiDocuments(() => ({
     ...formatsChapter(),
     ...modelsChapter(),
     ...voicesChapter,
+    ...silenceChapter,
     ...ssmlChapter(),
     ...limitsChapter()
   ],
@@ -282,6 +283,14 @@ const voicesChapter = [
   "The same request gets the same bytes and marks in every format, also in a voice that espeak-ng adapts to a sample, " +
     "until the host has another release of an engine. For this the voices of espeak-ng are spoken without flutter of " +
     "the pitch and without breath."
+]
+
+const silenceChapter = [
+  "## Nothing to say",
+  "A text in which nothing is written (white space, inaudible characters, markup without text) is refused with 400 on every " +
+    "route; live, it ends without audio. A text of signs that nobody says, as `...`, or `🎉` in a voice that has no name for it, " +
+    "is answered with a tenth of a second of silence: a file that opens, in every format, without marks. So is such a turn of a " +
+    "dialogue. Neither is billed."
 ]
 
 const ssmlChapter = () => [

@@ -35,14 +35,14 @@ export interface Playout {
   /** True if audio is ready and the client has no credit for it. */
   readonly isFull: (limitSample: number) => boolean
   readonly isEnded: () => boolean
-  /** A turn that makes no sound, if there is one: then nothing more comes. */
-  readonly silentTurn: () => number | undefined
 }
 
 // Chunks are requested a few ahead, while less than this waits to be sent: enough to hide a lost synthesizer.
 const aheadChunks = 3
 const aheadSamples = 4 * speechSampleRateHz
 const silence = new Int16Array(0)
+// What a listener gets of a turn that makes no sound: enough for an audio file that every player opens.
+const silentTurnMs = 100
 
 interface State {
   readonly script: Script
@@ -59,8 +59,7 @@ interface State {
   sequence: number
   /** The current turn has made a sound, or asks for silence: until then none of it is sent. */
   hasSound: boolean
-  /** The turn that has arrived in full without a sound. */
-  silentTurn: number | undefined
+  readonly silentTurns: Set<number>
   /** Some of it has arrived: until then, its later chunks would only delay other sessions' first ones. */
   hasBegun: boolean
   isEnded: boolean
@@ -81,7 +80,7 @@ export const playout = (script: Script, resume: ResumePoint | null): Playout => 
     sequence: 0,
     // Audio sent before a resume was audible.
     hasSound: (resume?.fromSample ?? 0) > 0,
-    silentTurn: undefined,
+    silentTurns: new Set(script.silentTurns),
     hasBegun: false,
     isEnded: false
   }
@@ -100,8 +99,7 @@ export const playout = (script: Script, resume: ResumePoint | null): Playout => 
     heldMs: () => (queue.waiting() * 1_000) / speechSampleRateHz,
     awaited: () => (state.current < lines.length ? state.current : undefined),
     isFull: (limitSample) => queue.waiting() > 0 && queue.position() >= limitSample,
-    isEnded: () => state.isEnded,
-    silentTurn: () => state.silentTurn
+    isEnded: () => state.isEnded
   }
 }
 
@@ -127,17 +125,22 @@ const advance = (state: State) => {
     if (state.hasSound) queue.push(intake.take())
     if (!intake.isComplete()) return
     const isLastOfTurn = script.lines[state.current + 1]?.turn !== line.turn
-    if (isLastOfTurn && !state.hasSound) return void (state.silentTurn = line.turn)
+    if (isLastOfTurn && !state.hasSound) {
+      // Known only now: some engines speak a lone sign, others pass over it.
+      state.silentTurns.add(line.turn)
+      queue.silence(silentTurnMs)
+    } else {
+      const marks = alignChunk({
+        tokens: line.chunk.tokens,
+        words: intake.words(),
+        speechStartSample: state.speechStart,
+        speechEndSample: intake.speechEnd(),
+        turn: script.isDialogue ? line.turn : undefined
+      })
+      state.marks.push(...marks)
+      queue.silence(pauseAfterMs)
+    }
     if (isLastOfTurn) state.hasSound = false
-    const marks = alignChunk({
-      tokens: line.chunk.tokens,
-      words: intake.words(),
-      speechStartSample: state.speechStart,
-      speechEndSample: intake.speechEnd(),
-      turn: script.isDialogue ? line.turn : undefined
-    })
-    state.marks.push(...marks)
-    queue.silence(pauseAfterMs)
     intakes.delete(state.current)
     state.current += 1
     state.isOpened = false
@@ -165,7 +168,9 @@ const frames = (state: State, limitSample: number): ReadonlyArray<Frame<SessionF
   if (state.current >= script.lines.length && queue.waiting() === 0 && !state.isEnded) {
     state.isEnded = true
     const { marks } = state
-    leaving.push({ head: { _tag: "End", sequence: state.sequence++, totalSamples: queue.end(), marks }, pcm: silence })
+    const silentTurns = [...state.silentTurns]
+    const end = { _tag: "End", sequence: state.sequence++, totalSamples: queue.end(), marks, silentTurns } as const
+    leaving.push({ head: end, pcm: silence })
   }
   return leaving
 }
@@ -254,9 +259,13 @@ export interface Script {
   readonly lines: ReadonlyArray<ScriptLine>
   /** Offsets in UTF-16 units of their turn's input. */
   readonly sentences: ReadonlyArray<{ readonly turn: number; readonly start: number; readonly end: number }>
+  /** Those of signs alone, that nobody says. */
+  readonly silentTurns: ReadonlyArray<number>
   /** Marks name their turn only if there are several. */
   readonly isDialogue: boolean
 }
+
+const silentTurn = `<speak><break time="${silentTurnMs}ms"/></speak>`
 
 /**
  * The chunks of a session, in the order they are spoken: every turn's input, read and cut. Pure. Fails with all faults
@@ -265,11 +274,15 @@ export interface Script {
 export const readScript = (
   request: Pick<SessionRequest, "turns" | "textNormalization">
 ): Result.Result<Script, ReadonlyArray<Fault>> => {
-  const readings = request.turns.map((turn) =>
-    readInput(turn.input, { ...tongueOf(turn), textNormalization: request.textNormalization })
-  )
+  const read = (turn: SessionRequest["turns"][number], input = turn.input) =>
+    readInput(input, { ...tongueOf(turn), textNormalization: request.textNormalization })
+  const isSilent = (reading: ReturnType<typeof read>) =>
+    Result.isSuccess(reading) && reading.success.chunks.length === 0
+  const asked = request.turns.map((turn) => read(turn))
+  const silentTurns = asked.flatMap((reading, turn) => (isSilent(reading) ? [turn] : []))
+  const readings = request.turns.map((turn, at) => (silentTurns.includes(at) ? read(turn, silentTurn) : asked[at]))
   const faults = readings.flatMap((reading, turn) =>
-    Result.isSuccess(reading)
+    reading === undefined || Result.isSuccess(reading)
       ? []
       : reading.failure.map(({ message, offset }) => ({
           path: `turns/${turn}/input`,
@@ -287,9 +300,11 @@ export const readScript = (
     })
   })
   const sentences = readings.flatMap((reading, turn) =>
-    Result.isSuccess(reading) ? reading.success.sentences.map(({ start, end }) => ({ turn, start, end })) : []
+    reading !== undefined && Result.isSuccess(reading)
+      ? reading.success.sentences.map(({ start, end }) => ({ turn, start, end }))
+      : []
   )
-  return Result.succeed({ lines, sentences, isDialogue: request.turns.length > 1 })
+  return Result.succeed({ lines, sentences, silentTurns, isDialogue: request.turns.length > 1 })
 }
 
 const tongueOf = ({ lexemes = [], locale, otherVoices, voiceId }: SessionRequest["turns"][number]) => {

@@ -15,11 +15,11 @@ import {
 } from "#speech/contract"
 import { subjects } from "#base"
 import { Metrics, type OwnStall, ownStall } from "#runtime"
-import { type Listener, emptyInput } from "#speech"
+import type { Listener } from "#speech"
 import { chunksRequested, chunkSeconds, creditWaits } from "./metrics.ts"
 import { type Playout, playout, type Script } from "./playout.ts"
 
-type SessionEnd = "spoken" | "refused" | "cancelled" | "abandoned" | "failed"
+type SessionEnd = "spoken" | "cancelled" | "abandoned" | "failed"
 
 // The client's side repeats its credit four times a second; after eight missing in a row it is gone.
 const creditSilenceMsMax = 2_000
@@ -151,17 +151,8 @@ const advance = Effect.fnUntraced(function* (session: Session) {
   const mustWait = frames.length === 0 && play.isFull(limitSample)
   if (mustWait && !session.isWaiting) counted.waits.inc({})
   session.isWaiting = mustWait
-  const silentTurn = play.silentTurn()
-  if (silentTurn !== undefined) return isSilentTurn(session, silentTurn)
   return play.isEnded() ? ("spoken" as const) : undefined
 })
-
-/** Whether a text makes sound is known only after synthesis: some engines speak a lone sign, others skip it. */
-const isSilentTurn = (session: Session, turn: number) => {
-  const faults = [{ path: `turns/${turn}/input`, message: `${emptyInput}, at offset 0` }]
-  send(session, { _tag: "Failed", code: "validation_failed", message: emptyInput, faults })
-  return "refused" as const
-}
 
 const onTick = Effect.fnUntraced(function* (session: Session) {
   const { requests, play, nowMs, stall } = session

@@ -1,5 +1,6 @@
 /** How requests end: refused, heard after a wait, and with the end of the fleet. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { audioFormats } from "#speech/audio"
 import { until } from "../../dev/fixtures/eventually.ts"
 import { pauseMs } from "../containers/worker.ts"
 import { isGone } from "../support/child-processes.ts"
@@ -12,6 +13,7 @@ import {
   startSpeechFleet,
   unmarked
 } from "../support/speech.ts"
+import { decodedTogether, lengthMs } from "../support/speech-audio.ts"
 import { childrenOf, listenSlowly, openStream } from "../support/speech-clients.ts"
 
 let fleet: SpeechFleet
@@ -106,58 +108,81 @@ describe("unreadable input", () => {
 // Its engine has no names for signs.
 const silentVoice = "selma"
 
-describe("an input with nothing to speak once it is read", () => {
-  const texts = [
-    " \n",
-    "...",
-    "?!",
-    "“—”",
-    "\u200b",
-    "<speak/>",
-    "<speak>...</speak>",
-    '<speak><mark name="a"/></speak>'
-  ]
-  /** The answers of OpenAI's routes, each a body of its own. */
-  const openAi = (input: string, voice: string, more: object) => ({ model: "tts-1", input, voice, ...more })
-  const bodies = (input: string, voice_id: string): ReadonlyArray<readonly [path: string, body: object]> => [
-    ...routes.map((path) => [path, { input, voice_id }] as const),
-    ...["mp3_24000_64", "ogg_24000"].map((output_format) => [stream, { input, voice_id, output_format }] as const),
-    [speech, { input, voice_id, options: { text_normalization: true } }],
-    ["/v1/audio/dialogue", { turns: [{ input, voice_id }] }],
-    ...["mp3", "opus", "wav", "pcm"].map(
-      (format) => [speech, openAi(input, voice_id, { response_format: format })] as const
-    ),
-    [speech, openAi(input, voice_id, { stream_format: "sse" })]
-  ]
-  const counted = () => fleet.metric("speech_characters_total")
+/** The answers of OpenAI's routes, each a body of its own. */
+const openAi = (input: string, voice: string, more: object) => ({ model: "tts-1", input, voice, ...more })
+const bodies = (input: string, voice_id: string): ReadonlyArray<readonly [path: string, body: object]> => [
+  ...routes.map((path) => [path, { input, voice_id }] as const),
+  ...["mp3_24000_64", "ogg_24000"].map((output_format) => [stream, { input, voice_id, output_format }] as const),
+  [speech, { input, voice_id, options: { text_normalization: true } }],
+  ["/v1/audio/dialogue", { turns: [{ input, voice_id }] }],
+  ...["mp3", "opus", "wav", "pcm"].map(
+    (format) => [speech, openAi(input, voice_id, { response_format: format })] as const
+  ),
+  [speech, openAi(input, voice_id, { stream_format: "sse" })]
+]
+const counted = () => fleet.metric("speech_characters_total")
 
-  it.each(texts)("gets the 400 of white space on every route, and is not counted: %j", async (input) => {
+describe("an input in which nothing is written", () => {
+  it.each([" \n", "\u200b", "<speak/>", '<speak><mark name="a"/></speak>'])(
+    "gets 400 on every route, and is not counted: %j",
+    async (input) => {
+      const before = await counted()
+      for (const [path, body] of bodies(input, "henry")) {
+        const { fields, message } = await refused(path, body, 400, "validation_failed")
+        assert.match(`${message} ${JSON.stringify(fields)}`, /there is nothing to say/u, path)
+      }
+      assert.strictEqual(await counted(), before)
+    }
+  )
+})
+
+describe("an input of signs that nobody says", () => {
+  it.each([
+    ["...", "henry"],
+    ["?!", "henry"],
+    ["“—”", "henry"],
+    ["<speak>...</speak>", "henry"],
+    ["🎉", silentVoice],
+    ["★", silentVoice],
+    ["♥", silentVoice]
+  ])("is answered with audio on every route, and is not counted: %j of %s", async (input, voice) => {
     const before = await counted()
-    for (const [path, body] of bodies(input, "henry")) {
-      const { fields, message } = await refused(path, body, 400, "validation_failed")
-      assert.match(`${message} ${JSON.stringify(fields)}`, /there is nothing to say/u, path)
+    for (const [path, body] of bodies(input, voice)) {
+      const response = await fleet.post(path, body)
+      assert.strictEqual(response.status, 200, path)
+      assert.isNotEmpty(new Uint8Array(await response.arrayBuffer()), path)
     }
     assert.strictEqual(await counted(), before)
   })
 
-  it.each(["🎉", "★", "→ ♥"])("gets it too where its voice passes over what another speaks: %j", async (input) => {
-    const before = await counted()
-    for (const [path, body] of bodies(input, silentVoice)) {
-      const { fields, message } = await refused(path, body, 400, "validation_failed")
-      assert.match(`${message} ${JSON.stringify(fields)}`, /there is nothing to say/u, path)
+  it("is a file of a tenth of a second in every format", async () => {
+    const answers = []
+    for (const { name } of audioFormats) {
+      const answer = await fleet.speak(order({ input: "...", output_format: name }))
+      assert.strictEqual(answer.billable_characters_count, 0)
+      assert.deepStrictEqual(answer.speech_marks.chunks, [])
+      assert.isAtLeast(answer.audio_duration_ms, 100, name)
+      // Some codecs have frames of 43 ms.
+      assert.isBelow(answer.audio_duration_ms, 150, name)
+      answers.push({ ...answer, bytes: Buffer.from(answer.audio_data, "base64"), format: name })
     }
-    assert.strictEqual(await counted(), before)
+    const pcms = await decodedTogether(answers)
+    for (const [at, { audio_duration_ms: ms, format }] of answers.entries()) {
+      assert.isAtMost(Math.abs(lengthMs(pcms[at] ?? assert.fail(format)) - ms), 5, format)
+    }
   })
 
   it("is spoken where its voice has a name for it", async () => {
-    const { audio_duration_ms: lengthMs } = await fleet.speak(order({ input: "🎉" }))
+    const { audio_duration_ms: lengthMs } = await fleet.speak(
+      order({ input: "🎉", options: { text_normalization: false } })
+    )
     assert.isAbove(lengthMs, 300)
   })
 
-  it("names the turn of a dialogue", async () => {
+  it("is a moment of a dialogue, and only its other turns are counted", async () => {
     const turns = [order(), { input: "🎉", voice_id: silentVoice }]
-    const { fields } = await refused("/v1/audio/dialogue", { turns }, 400, "validation_failed")
-    assert.deepStrictEqual(Object.keys(fields ?? {}), ["turns[1].input"])
+    const answer = await fleet.speak({ turns }, "/v1/audio/dialogue")
+    assert.strictEqual(answer.billable_characters_count, "Hello.".length)
   })
 })
 

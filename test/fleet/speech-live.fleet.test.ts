@@ -60,22 +60,33 @@ describe("text spoken while it comes", () => {
   it.each([
     ["...", {}],
     ["?! — ", {}],
-    ["\u200b", {}],
     ["🎉", { voice_id: "selma" }],
     ["🎉 ★. ♥!", { voice_id: "selma" }],
-    ["<speak/>", { ssml: true }],
     ["<p>...</p>", { ssml: true }],
-    ['<mark name="a"/>', { ssml: true }],
     ['<sub alias="...">a</sub>', { ssml: true }]
-  ])("is refused at its end, and not billed, where there was nothing to say: %j", async (text, more) => {
+  ])("is a moment of silence that is not billed, where nobody says its signs: %j", async (text, more) => {
     const before = await fleet.metric("speech_characters_total")
     const client = await connectLive(fleet)
     client.send({ ...context("a"), ...more }, said("a", text), end("a"))
-    const last = await client.next(isLast("a"))
-    if (last.type !== "error") throw new Error(JSON.stringify(last))
-    assert.deepInclude(last.error, { code: "validation_failed" })
-    assert.strictEqual(heardIn(client, "a").audio.length, 0)
+    const done = await client.next(isLast("a"))
+    if (done.type !== "done") throw new Error(JSON.stringify(done))
+    assert.strictEqual(done.billable_characters_count, 0)
+    assert.isAtLeast(done.audio_duration_ms, 100)
+    assert.isNotEmpty(heardIn(client, "a").audio)
+    assert.isEmpty(heardIn(client, "a").marks)
     assert.strictEqual(await fleet.metric("speech_characters_total"), before)
+    client.socket.close()
+  })
+
+  it.each([
+    ["\u200b", {}],
+    ["<speak/>", { ssml: true }],
+    ['<mark name="a"/>', { ssml: true }]
+  ])("ends well, without audio, where nothing is written: %j", async (text, more) => {
+    const client = await connectLive(fleet)
+    client.send({ ...context("a"), ...more }, said("a", text), end("a"))
+    assert.deepInclude(await client.next(isLast("a")), { type: "done", billable_characters_count: 0 })
+    assert.strictEqual(heardIn(client, "a").audio.length, 0)
     client.socket.close()
   })
 

@@ -93,11 +93,17 @@ export const SessionFrameHead = Schema.Union([
     marks: Schema.Array(WordMark)
   }),
   Schema.TaggedStruct("Alive", {}),
-  Schema.TaggedStruct("End", { sequence: Count, totalSamples: Count, marks: Schema.Array(WordMark) }),
+  Schema.TaggedStruct("End", {
+    sequence: Count,
+    totalSamples: Count,
+    marks: Schema.Array(WordMark),
+    /** Those that made no sound, and are not billed. Absent from older sequencers, which refuse them. */
+    silentTurns: Schema.optionalKey(Schema.Array(Count))
+  }),
   Schema.TaggedStruct("Failed", {
     code: Schema.String,
     message: Schema.String,
-    /** What is wrong with the input, if none of it was sent. */
+    /** What is wrong with the input, if none of it was sent; from older sequencers. */
     faults: Schema.optionalKey(Schema.Array(Fault))
   })
 ])

@@ -42,7 +42,7 @@ const whole = Effect.fnUntraced(function* (plan: SpeechPlan, isFormatNamed: bool
     audio: Buffer.concat(parts),
     format: plan.format,
     isFormatNamed,
-    billableCharacters: plan.billableCharacters,
+    billableCharacters: spoken.billableCharacters(),
     durationMs: spoken.durationMs(),
     marks: nestMarks(inputs, spoken.sentences, spoken.takeMarks())
   })
@@ -63,7 +63,7 @@ const speakForOpenAi = Effect.fnUntraced(function* (request: OpenAiSpeechRequest
   })
   const spoken = yield* speak(plan, startedAtMs)
   if (shape === "audio") return dialectAnswer(yield* streamed(spoken, plan, openAiMediaTypes[format]))
-  const answer = eventsAnswer(openAiEvents(spoken.bytes, plan.billableCharacters), {
+  const answer = eventsAnswer(openAiEvents(spoken), {
     headers: timed(spoken, yield* headersOfContent(plan, spoken)),
     heartbeat,
     headersWithin,
@@ -143,7 +143,7 @@ export const audioRoutes = routesOf(
         const headers: Record<string, string> = yield* headersOfContent(plan, spoken)
         for (const prefix of SpeechApi.HeaderPrefixes) headers[`${prefix}-Audio-Content-Type`] = plan.format.mediaType
         return yield* Effect.mapError(
-          eventsAnswer(speechEvents(spoken, plan.billableCharacters), {
+          eventsAnswer(speechEvents(spoken), {
             headers: timed(spoken, headers),
             heartbeat,
             headersWithin,

@@ -15,6 +15,7 @@ import {
   speechErrorType
 } from "#speech/api"
 import { jsonEvent, type ServerSentEvent, validationFailed, WireError } from "#http"
+import type { Spoken } from "../speaking/Speech.ts"
 import type { Order } from "../speaking/plan.ts"
 import type { InputRefused, SpeechFailed } from "../refusals.ts"
 
@@ -91,20 +92,19 @@ const eventOf = (event: OpenAiSpeechEvent): ServerSentEvent => jsonEvent(event)
 type Failure = InputRefused | SpeechFailed | AudioError
 
 /** The audio in pieces, then what it costs. */
-export const openAiEvents = (
-  bytes: Stream.Stream<Uint8Array, Failure>,
-  billableCharacters: number
-): Stream.Stream<ServerSentEvent, Failure> =>
+export const openAiEvents = ({
+  billableCharacters,
+  bytes
+}: Pick<Spoken, "billableCharacters" | "bytes">): Stream.Stream<ServerSentEvent, Failure> =>
   bytes.pipe(
     Stream.flatMap((piece) => Stream.fromIterable(deltasOf(piece))),
     Stream.concat(
       Stream.fromEffect(
-        Effect.sync(() =>
-          eventOf({
-            type: "speech.audio.done",
-            usage: { input_tokens: billableCharacters, output_tokens: 0, total_tokens: billableCharacters }
-          })
-        )
+        Effect.sync(() => {
+          const billed = billableCharacters()
+          const usage = { input_tokens: billed, output_tokens: 0, total_tokens: billed }
+          return eventOf({ type: "speech.audio.done", usage })
+        })
       )
     )
   )

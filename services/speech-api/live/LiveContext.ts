@@ -11,7 +11,7 @@ import {
   clauseSplitter,
   type ClauseSplitter,
   isSsml,
-  emptyInput,
+  hasVisible,
   silenceOf,
   ssmlClauseSplitter,
   ssmlOf,
@@ -62,8 +62,8 @@ export interface LiveContext extends ContextOptions {
   taken: number
   spoken: number
   billed: number
-  /** Anything but white space was taken; any of it was sent. */
-  hasText: boolean
+  /** Signs that nobody says were passed over; anything was sent. */
+  hasUnsaid: boolean
   hasSound: boolean
   /** Of all audio sent, once decoded. */
   audioMs: number
@@ -85,7 +85,7 @@ export const openContext = Effect.fnUntraced(function* (options: ContextOptions)
     taken: 0,
     spoken: 0,
     billed: 0,
-    hasText: false,
+    hasUnsaid: false,
     hasSound: false,
     audioMs: 0,
     isEnding: false,
@@ -112,7 +112,6 @@ export const takeText = (context: LiveContext, piece: string): Effect.Effect<voi
     const fault = faultOf(context, piece)
     if (fault !== undefined) return yield* fault
     context.taken += piece.length
-    context.hasText ||= piece.trim() !== ""
     const before = context.splitter.pending()
     const clauses = context.splitter.push(piece)
     yield* enqueue(context, clauses)
@@ -202,14 +201,20 @@ const speaking = (context: LiveContext) =>
         context.spoken = job.clause.start + job.clause.text.length
       } else if (job._tag === "Flush") {
         yield* context.emit(context, { _tag: "Flushed", flushId: job.flushId })
-      } else return yield* context.emit(context, endOf(context, job.reason))
+      } else return yield* context.emit(context, yield* endOf(context, job.reason))
     }
   })
 
-const endOf = ({ hasSound, hasText }: LiveContext, reason: "ended" | "shutdown"): ContextEvent =>
-  reason === "ended" && hasText && !hasSound
-    ? { _tag: "Failed", error: validationFailed({ text: emptyInput }) }
-    : { _tag: "Done", reason }
+/** What a sequencer answers with a moment of silence, for which nothing is billed. */
+const unsaid = { clause: { text: "", start: 0 }, input: "..." }
+
+/** Clients take an answer without any audio for a failure. */
+const endOf = Effect.fnUntraced(function* (context: LiveContext, reason: "ended" | "shutdown") {
+  if (reason === "shutdown" || context.hasSound || !context.hasUnsaid) return { _tag: "Done", reason } as const
+  const knownAtMs = yield* Clock.currentTimeMillis
+  const said = yield* Effect.result(speakInput(context, { ...unsaid, offset: 0, knownAtMs }))
+  return Result.isFailure(said) ? lastOf(context, said.failure) : ({ _tag: "Done", reason } as const)
+})
 
 const lastOf = ({ isShuttingDown }: LiveContext, error: WireError): ContextEvent =>
   isShuttingDown && isForNow(error) ? { _tag: "Done", reason: "shutdown" } : { _tag: "Failed", error }
@@ -218,24 +223,33 @@ const hasWords = /[\p{L}\p{N}\p{S}&%@#§]/u
 
 const speakClause = Effect.fnUntraced(function* (context: LiveContext, clause: Clause, knownAtMs: number) {
   const read = readOf(context, clause)
-  if (read === undefined) return
+  if (read === undefined) return void (context.hasUnsaid ||= hasVisible(textOf(context, clause)))
   const { before, input } = read
   // Its tag came in pieces.
   if (!context.isSsml && isSsml(input)) return yield* ssmlRefused
-  const plan = yield* planOf(context, clause, input)
   const offset = clause.start - before
-  const spoken = persistently(context, spokenOnce(context, { plan, clause, offset, knownAtMs }))
-  const said = yield* Effect.result(Effect.flatMap(spoken, Effect.fromResult))
-  // A clause without sound is skipped; a text of nothing else is refused at its end.
+  const said = yield* Effect.result(speakInput(context, { clause, input, offset, knownAtMs }))
+  // A lexicon can leave nothing of it.
   if (Result.isFailure(said) && !isOfSilence(said.failure)) return yield* placed(said.failure, offset)
 })
 
+interface Read extends Omit<Utterance, "plan"> {
+  readonly input: string
+}
+
+const speakInput = Effect.fnUntraced(function* (context: LiveContext, { input, ...read }: Read) {
+  const plan = yield* planOf(context, read.clause, input)
+  yield* Effect.flatMap(persistently(context, spokenOnce(context, { plan, ...read })), Effect.fromResult)
+})
+
+/** Without tags and entities. */
+const textOf = ({ isSsml: isMarkup }: Pick<LiveContext, "isSsml">, { text }: Clause) =>
+  isMarkup ? text.replaceAll(/<[^<>]*>|&\w+;/gu, " ") : text
+
 /** The text that is read of a clause, and the length before it; undefined if it makes no sound. */
-const readOf = ({ isSsml: isMarkup }: LiveContext, clause: Clause) => {
-  const { text } = clause
-  if (hasWords.test(isMarkup ? text.replaceAll(/<[^<>]*>|&\w+;/gu, " ") : text)) {
-    return isMarkup ? ssmlOf(clause) : { input: text, before: 0 }
-  }
+const readOf = (context: Pick<LiveContext, "isSsml">, clause: Clause) => {
+  const { isSsml: isMarkup } = context
+  if (hasWords.test(textOf(context, clause))) return isMarkup ? ssmlOf(clause) : { input: clause.text, before: 0 }
   // Punctuation between two clauses could not be read alone.
   const silence = isMarkup ? silenceOf(clause) : undefined
   return silence === undefined ? undefined : { input: silence, before: 0 }
@@ -304,6 +318,7 @@ const spokenOnce = (context: LiveContext, { plan, clause, offset, knownAtMs }: U
         if (rest.length > 0)
           yield* context.emit(context, { _tag: "Audio", bytes: none, marks: rest, atMs: context.audioMs })
         context.audioMs += utterance.durationMs()
+        if (hasSent) context.billed += utterance.billableCharacters() - clause.text.length
         context.silentAtMs = (context.silentAtMs ?? 0) + utterance.durationMs()
       })
       const result = yield* Effect.result(said)

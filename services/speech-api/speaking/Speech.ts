@@ -38,6 +38,8 @@ export interface Spoken {
   readonly takeMarks: () => ReadonlyArray<WordMark>
   /** The length of the decoded audio; complete once `bytes` has ended. */
   readonly durationMs: () => number
+  /** Without the turns that made no sound; complete once `bytes` has ended. */
+  readonly billableCharacters: () => number
   /** The Server-Timing header, complete with the first byte. */
   readonly timing: () => string
   /** When it was spoken, for an answer from the cache. */
@@ -78,6 +80,7 @@ interface Answer {
   readonly player: PlayerClock
   marks: Array<WordMark>
   samples: number
+  silentTurns: ReadonlyArray<number>
   /** Records the answer for the cache. */
   readonly recorder: Recorder | undefined
   /** The scope's exit cannot say this: to it, a caller that left before the first byte was answered. */
@@ -141,6 +144,7 @@ const answerOf = (asked: Asked, stages: StageTimes): Answer => ({
   player: playerClock(),
   marks: [],
   samples: 0,
+  silentTurns: [],
   outcome: "cancelled"
 })
 
@@ -152,6 +156,12 @@ const takeMarksOf = (answer: Answer) => () => {
 
 const durationMsOf = (answer: Answer) => () =>
   (paddedSamples(answer.plan.format, answer.samples) * 1_000) / speechSampleRateHz
+
+const billableCharactersOf = ({ plan, silentTurns }: Answer) => {
+  const { billableCharacters, turns } = plan
+  if (silentTurns.length === turns.length) return 0
+  return silentTurns.reduce((sum, turn) => sum - (turns[turn]?.input.length ?? 0), billableCharacters)
+}
 
 // As much as one event of a stream holds.
 const keptPieceBytes = 40_000
@@ -175,6 +185,7 @@ const spokenBefore = Effect.fnUntraced(function* (parts: Parts, asked: Asked, ke
     bytes,
     takeMarks: takeMarksOf(answer),
     durationMs: durationMsOf(answer),
+    billableCharacters: () => billableCharactersOf(answer),
     timing: stages.timing,
     keptSinceMs: kept.spokenAtMs
   }
@@ -204,6 +215,7 @@ const spokenNow = Effect.fnUntraced(function* (parts: Parts, asked: Asked) {
     bytes,
     takeMarks: takeMarksOf(answer),
     durationMs: durationMsOf(answer),
+    billableCharacters: () => billableCharactersOf(answer),
     timing: stages.timing,
     keptSinceMs: undefined
   }
@@ -239,7 +251,9 @@ const encoded = (parts: Parts, answer: Answer, { session, listener }: Source): S
     Stream.onEnd(
       Effect.sync(() => {
         answer.outcome = "spoken"
-        recorder?.keep({ sentences: session.sentences, samples: answer.samples, spokenAtMs: epochMs() })
+        // What costs nothing is not worth keeping, and would be billed when it is found.
+        if (answer.silentTurns.length === 0)
+          recorder?.keep({ sentences: session.sentences, samples: answer.samples, spokenAtMs: epochMs() })
       })
     )
   )
@@ -257,7 +271,8 @@ const pcmOf = ({ clock, meters, nowMs, underruns }: Parts, answer: Answer, piece
   const { plan, player, recorder, stages } = answer
   const leveller = plan.loudnessNormalization ? makeLoudnessLeveller() : undefined
   return pieces.pipe(
-    Stream.map(({ pcm, marks, waitedMs }) => {
+    Stream.map(({ pcm, marks, silentTurns = [], waitedMs }) => {
+      answer.silentTurns = silentTurns
       if (pcm.length > 0) stages.reached("first_pcm")
       answer.marks.push(...marks)
       recorder?.marks(marks)
@@ -303,13 +318,14 @@ const countRefusal = ({ admission }: Parts, error: SpeechError) =>
     if (reason !== undefined) admission.refused(reason)
   })
 
-const countEnd = ({ meters, nowMs }: Parts, { outcome, plan, samples, startedAtMs }: Answer) => {
+const countEnd = ({ meters, nowMs }: Parts, answer: Answer) => {
+  const { outcome, plan, samples, startedAtMs } = answer
   const seconds = samples / speechSampleRateHz
   // Like one that was refused before it started: it is neither counted nor billed.
   if (outcome === "refused") return
   meters.ended.inc({ outcome })
   meters.spokenSeconds.inc({ format: plan.format.name }, seconds)
-  meters.characters.inc({ model: plan.model.id }, plan.billableCharacters)
+  meters.characters.inc({ model: plan.model.id }, billableCharactersOf(answer))
   if (outcome === "spoken" && seconds > 0) meters.factor.observe({}, (nowMs() - startedAtMs) / 1_000 / seconds)
 }
 

@@ -34,6 +34,8 @@ import {
 interface SpokenPiece {
   readonly pcm: Int16Array
   readonly marks: ReadonlyArray<WordMark>
+  /** On the last piece: turns that made no sound. */
+  readonly silentTurns?: ReadonlyArray<number>
   /** How long the caller waited for the fleet to deliver it. */
   readonly waitedMs: number
 }
@@ -123,8 +125,7 @@ const takePiece = Effect.fnUntraced(function* (shared: Shared, progress: Session
   if (progress.isOver) return undefined
   yield* progress.pace.turn
   const askedAtMs = shared.nowMs()
-  const { pcm, marks } = yield* next(shared, progress)
-  const piece: SpokenPiece = { pcm, marks, waitedMs: shared.nowMs() - askedAtMs }
+  const piece: SpokenPiece = { ...(yield* next(shared, progress)), waitedMs: shared.nowMs() - askedAtMs }
   progress.consumed = progress.received
   if (progress.consumed - progress.credited >= progress.windowSamples / 4) credit(shared, progress)
   return [piece, progress] as const
@@ -152,7 +153,7 @@ const next = Effect.fnUntraced(function* (shared: Shared, progress: SessionProgr
         continue
       }
       progress.isOver = true
-      return { pcm, marks: progress.unseen(head.marks) }
+      return { pcm, marks: progress.unseen(head.marks), silentTurns: head.silentTurns ?? [] }
     }
     if (head._tag === "Alive") continue
     if (head.sample !== progress.received) {

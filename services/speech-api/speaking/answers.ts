@@ -89,7 +89,7 @@ const noAudio = new Uint8Array(0)
 type Failure = InputRefused | SpeechFailed | AudioError
 
 /** Pieces of audio with the marks that became final beside them, then one event with the amount spoken. */
-export const speechEvents = (spoken: Spoken, billableCharacters: number): Stream.Stream<ServerSentEvent, Failure> =>
+export const speechEvents = (spoken: Spoken): Stream.Stream<ServerSentEvent, Failure> =>
   spoken.bytes.pipe(
     Stream.flatMap((bytes) => Stream.fromIterable(chunkEvents(bytes, spoken.takeMarks()))),
     Stream.concat(
@@ -97,7 +97,7 @@ export const speechEvents = (spoken: Spoken, billableCharacters: number): Stream
         Effect.sync(() => {
           const done = {
             type: "speech.done",
-            billable_characters_count: billableCharacters,
+            billable_characters_count: spoken.billableCharacters(),
             audio_duration_ms: spoken.durationMs()
           }
           const rest = spoken.takeMarks()

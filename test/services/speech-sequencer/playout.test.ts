@@ -17,10 +17,11 @@ const voice: EngineVoice = {
   formantPercent: 100,
   gainDb: 0
 }
+const turn = { voiceId: "henry", voice, locale: "en-US" }
 const scriptOf = (...inputs: ReadonlyArray<string>) =>
   Result.getOrThrow(
     readScript({
-      turns: inputs.map((input) => ({ voiceId: "henry", voice, input, locale: "en-US" })),
+      turns: inputs.map((input) => ({ ...turn, input })),
       textNormalization: false
     })
   )
@@ -198,27 +199,48 @@ describe("the script of a session", () => {
 describe("a turn of which nothing is heard", () => {
   const head = { _tag: "Chunk" as const, chunk: 0, run: "a", synthesizer: "s", words: [] }
   const quiet = new Int16Array(perChunk)
+  const moment = 2_400
+  const silentTurnsOf = (frames: ReadonlyArray<Frame<SessionFrameHead>>) => {
+    const end = endOf(frames)
+    return end?._tag === "End" ? end.silentTurns : undefined
+  }
 
   it.each([
     ["without a sample", []],
     ["of silence", [quiet]]
-  ])("is found when all of it is there, and sends nothing: %s", (_, parts) => {
+  ])("is a moment of silence, and named at the end: %s", (_, parts) => {
     const play = playout(scriptOf("Well."))
     play.wanted(true)
     parts.forEach((pcm, at) => play.accept({ ...head, sample: at * perChunk, isLast: false }, pcm))
-    assert.isUndefined(play.silentTurn())
-    play.accept({ ...head, sample: parts.length * perChunk, isLast: true }, new Int16Array(0))
-    assert.strictEqual(play.silentTurn(), 0)
     assert.deepStrictEqual(play.frames(unlimited), [])
-    assert.isFalse(play.isEnded())
+    play.accept({ ...head, sample: parts.length * perChunk, isLast: true }, new Int16Array(0))
+    const frames = play.frames(unlimited)
+    assert.strictEqual(samplesOf(frames), moment)
+    assert.deepStrictEqual(marksOf(frames), [])
+    assert.deepStrictEqual(silentTurnsOf(frames), [0])
+    assert.isTrue(play.isEnded())
+  })
+
+  it("is one of signs alone, for which no engine is needed", () => {
+    const script = scriptOf("...", "Well.")
+    assert.deepStrictEqual(script.silentTurns, [0])
+    assert.isTrue(Result.isFailure(readScript({ turns: [{ ...turn, input: " " }], textNormalization: false })))
+    const play = playout(script)
+    play.wanted(true)
+    play.accept({ ...head, sample: 0, isLast: true }, new Int16Array(0))
+    make(play, 1)
+    const frames = play.frames(unlimited)
+    assert.strictEqual(samplesOf(frames), moment + perChunk)
+    assert.deepStrictEqual(silentTurnsOf(frames), [0])
   })
 
   it("is no turn that asks for silence", () => {
     const play = playout(scriptOf("<speak>Well. <break time='1s'/></speak>"))
     play.wanted(true)
     play.accept({ ...head, sample: 0, isLast: true }, new Int16Array(0))
-    assert.isUndefined(play.silentTurn())
-    assert.strictEqual(samplesOf(play.frames(unlimited)), 24_000)
+    const frames = play.frames(unlimited)
+    assert.strictEqual(samplesOf(frames), 24_000)
+    assert.deepStrictEqual(silentTurnsOf(frames), [])
     assert.isTrue(play.isEnded())
   })
 
@@ -227,15 +249,16 @@ describe("a turn of which nothing is heard", () => {
     play.wanted(true)
     make(play, 0)
     play.accept({ ...head, chunk: 1, sample: 0, isLast: true }, new Int16Array(0))
-    assert.strictEqual(play.silentTurn(), 1)
+    assert.deepStrictEqual(silentTurnsOf(play.frames(unlimited)), [1])
   })
 
   it("continues where a resume shows that it was heard before", () => {
     const play = playout(three, { chunk: 2, chunkStartSample: 2 * perChunk, fromSample: 2 * perChunk })
     play.wanted(true)
     play.accept({ ...head, chunk: 2, sample: 0, isLast: true }, new Int16Array(0))
-    assert.isUndefined(play.silentTurn())
-    assert.isTrue(play.frames(unlimited).length > 0 && play.isEnded())
+    const frames = play.frames(unlimited)
+    assert.deepStrictEqual(silentTurnsOf(frames), [])
+    assert.isTrue(frames.length > 0 && play.isEnded())
   })
 })
 

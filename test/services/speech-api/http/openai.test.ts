@@ -148,7 +148,9 @@ describe("the events in OpenAI's dialect", () => {
   it.effect("carry every byte in lines below 64 KiB, then the usage", () =>
     Effect.gen(function* () {
       const pieces = [90_000, 1, 40_000].map((length, at) => new Uint8Array(length).fill(at + 1))
-      const events = yield* Stream.runCollect(openAiEvents(Stream.fromIterable(pieces), 17))
+      const events = yield* Stream.runCollect(
+        openAiEvents({ bytes: Stream.fromIterable(pieces), billableCharacters: () => 17 })
+      )
       for (const { data, event } of events) {
         assert.isUndefined(event)
         assert.isBelow(data.length, 65_536)

@@ -141,10 +141,11 @@ const eventsOf = (pieces: ReadonlyArray<readonly [number, number]>, atEnd = 0, v
     bytes,
     takeMarks,
     durationMs: () => 1_209.4,
+    billableCharacters: () => 22,
     timing: () => "",
     keptSinceMs: undefined
   }
-  return Effect.map(Stream.runCollect(speechEvents(spoken, 22)), (events) => [...events])
+  return Effect.map(Stream.runCollect(speechEvents(spoken)), (events) => [...events])
 }
 
 const chunksOf = (events: ReadonlyArray<ServerSentEvent>) =>

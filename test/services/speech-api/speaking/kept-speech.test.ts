@@ -30,13 +30,14 @@ const pieces = [
 ]
 
 /** Sessions that count how often they are opened, and that break after their first piece where `breaks` says so. */
-const sessionsOf = (counts: { opened: number }, breaks: () => boolean) =>
+const sessionsOf = (counts: { opened: number }, breaks: () => boolean, silentTurns: ReadonlyArray<number>) =>
   Layer.succeed(SpeechSessions, {
     active: () => 0,
     open: () =>
       Effect.sync(() => {
         counts.opened += 1
-        const all = Stream.fromIterable(pieces)
+        const end = { pcm: new Int16Array(0), marks: [], silentTurns, waitedMs: 0 }
+        const all = Stream.fromIterable([...pieces, end])
         const broken = Stream.concat(
           Stream.take(all, 1),
           Stream.fail(new SpeechFailed({ code: "upstream_failure", message: "it broke off" }))
@@ -45,13 +46,17 @@ const sessionsOf = (counts: { opened: number }, breaks: () => boolean) =>
       })
   })
 
-const speechOver = (counts: { opened: number }, breaks: () => boolean = () => false) => {
+const speechOver = (
+  counts: { opened: number },
+  breaks: () => boolean = () => false,
+  silentTurns: ReadonlyArray<number> = []
+) => {
   const encoders = Encoders.layerNoDeps.pipe(
     Layer.provide(Layer.succeed(FfmpegPool, { take: () => Effect.die("PCM needs no ffmpeg") }))
   )
   const configuration = Configuration.layerOf({ SpeechApi: { CacheMegabytes: 1 } })
   return Speech.layer.pipe(
-    Layer.provide([sessionsOf(counts, breaks), SpeechAdmission.layer, encoders]),
+    Layer.provide([sessionsOf(counts, breaks, silentTurns), SpeechAdmission.layer, encoders]),
     Layer.provideMerge(Metrics.layerTest),
     Layer.provide(configuration)
   )
@@ -122,6 +127,16 @@ describe("speech that was spoken before", () => {
       assert.isUndefined(whole.keptSinceMs)
       assert.strictEqual(counts.opened, 3)
     }).pipe(Effect.provide(speechOver(counts, () => breaks)))
+  })
+
+  it.live("is neither kept nor billed when nothing of it was heard", () => {
+    const counts = { opened: 0 }
+    return Effect.gen(function* () {
+      yield* hear(plan())
+      yield* hear(plan())
+      assert.strictEqual(counts.opened, 2)
+      assert.match(yield* (yield* Metrics).text, /^speech_billable_characters_total\{.*\} 0$/mu)
+    }).pipe(Effect.provide(speechOver(counts, undefined, [0])))
   })
 
   it.live("is spoken again where the plan has no key, as for a cloned voice", () => {
