@@ -74,8 +74,11 @@ export interface Language {
   /** The language's own kinds, before those of all, and for what is left after them. */
   readonly kinds: ReadonlyArray<Kind>
   readonly lateKinds: ReadonlyArray<Kind>
-  /** Before it the noun is one: "a $5 bill". */
+  /** An amount between these and a noun is one: "a $5 bill". */
   readonly isArticle: RegExp
+  /** Words whose fraction counts parts: "step 1/4". */
+  readonly isCounted: RegExp
+  readonly isNoun: (core: string) => boolean
   /** Words whose number is a name: "exit 12A", "room 101". */
   readonly isLabelled: RegExp
 }
@@ -86,6 +89,8 @@ export interface Words {
   readonly to: string
   readonly and: string
   readonly by: string
+  readonly of: string
+  readonly outOf: string
   readonly number: string
   readonly about: string
   readonly squared: string

@@ -28,9 +28,11 @@ export const readNumber = (text: string, { decimalMark }: Pick<Language, "decima
   return { sign: sign === "" || sign === "+" ? sign : "-", whole: whole.replaceAll(/\D/gu, "") || "0", fraction }
 }
 
-/** "3.5" is a number where commas are usual, too: groups have three digits. */
+/** The other mark is understood where it cannot be a group's: groups have three digits. */
 const pointed = (text: string, decimalMark: string) =>
-  decimalMark === "," ? /^([+\-−–]?)(\d{1,15})\.(\d{1,2}|\d{4,20})$/u.exec(text) : null
+  decimalMark === ","
+    ? /^([+\-−–]?)(\d{1,15})\.(\d{1,2}|\d{4,20})$/u.exec(text)
+    : /^([+\-−–]?)(\d{1,15}),(\d{1,2})$/u.exec(text)
 
 /** "1205" is "one two zero five". */
 export const digitByDigit = (digits: string, language: Language): string =>

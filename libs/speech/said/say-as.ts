@@ -1,6 +1,6 @@
 /** The kinds of SSML's `say-as`: what a content is spoken as, in words of its language. Pure. */
 import { inFull, nowhere, sayDate } from "./kinds/date.ts"
-import { unitNamed } from "./kinds/measure.ts"
+import { unitNamed } from "./kinds/unit.ts"
 import { readTime } from "./kinds/time.ts"
 import type { Language } from "./language.ts"
 import { languageOf } from "./languages/index.ts"

@@ -45,7 +45,10 @@ const endOfGroups = (text: string, from: number): number => {
 
 const wordOf = (text: string, index: number): Word => {
   let [from, to] = [text.startsWith("![") ? 1 : 0, text.length]
-  while (from < to && leading.has(text[from] ?? "") && !isApostrophe(text, from)) from += 1
+  while (from < to && leading.has(text[from] ?? "") && !isApostrophe(text, from) && !text.startsWith("*.", from))
+    from += 1
+  // "...7734" is the end of a longer row.
+  if (/^(?:\.{2,3}|…)\d/u.test(text.slice(from, from + 4))) from = text.slice(from).search(/\d/u) + from
   const link = text.indexOf("](", from)
   if (link > 0) to = link
   while (to > from && (trailing.has(text[to - 1] ?? "") || isOutside(text, to)) && !isOwn(text, from, to)) to -= 1
@@ -94,7 +97,7 @@ export const following = (place: Place, offset = 1): Word | undefined => {
 export const mayEndSentence = (place: Place): boolean => {
   if (/^[,;:)]/u.test(wordAt(place)?.trail ?? "")) return false
   const next = wordAt(place, 1)
-  return next === undefined || /^\p{Lu}/u.test(next.core) || next.lead !== ""
+  return next === undefined || /^\p{Lu}/u.test(next.core) || /^["“‘«]/u.test(next.lead)
 }
 
 /** What is spoken for a word and those after it. */

@@ -1,6 +1,6 @@
 /** English abbreviations in full. One that can end a sentence keeps its full stop if the next word starts one. Pure. */
 import type { Kind } from "../language.ts"
-import { mayEndSentence, type Place, previousCore, said, wordAt, type Word } from "../word.ts"
+import { mayEndSentence, type Place, previousCore, wordAt, type Word } from "../word.ts"
 
 /** Titles are capitalised, and a name follows. */
 const titles: Readonly<Record<string, string>> = {
@@ -41,6 +41,19 @@ const always: Readonly<Record<string, string>> = {
   "viz.": "namely",
   "approx.": "approximately",
   "p.o.": "P O",
+  "p.a.": "per annum",
+  "incl.": "including",
+  "excl.": "excluding",
+  "ref.": "reference",
+  "qty.": "quantity",
+  qty: "quantity",
+  "acct.": "account",
+  "ea.": "each",
+  yrs: "years",
+  hwy: "Highway",
+  rte: "Route",
+  wwi: "World War one",
+  wwii: "World War two",
   "ca.": "circa",
   "w/": "with",
   "w/o": "without",
@@ -64,6 +77,9 @@ const perhapsLast: Readonly<Record<string, string>> = {
   "assn.": "Association",
   "est.": "established",
   "hrs.": "hours",
+  "mi.": "miles",
+  "yrs.": "years",
+  "mo.": "months",
   "hr.": "hour",
   "min.": "minutes",
   "max.": "maximum",
@@ -128,6 +144,18 @@ const streets: Readonly<Record<string, string>> = {
   ter: "Terrace"
 }
 
+/** As newspapers shorten them, behind a town and a comma. */
+const states: Readonly<Record<string, string>> = Object.fromEntries(
+  (
+    "Ala Alabama,Ariz Arizona,Ark Arkansas,Calif California,Colo Colorado,Conn Connecticut,Del Delaware,Fla Florida,Ga Georgia," +
+    "Ill Illinois,Ind Indiana,Kan Kansas,Ky Kentucky,La Louisiana,Md Maryland,Mass Massachusetts,Mich Michigan,Minn Minnesota," +
+    "Miss Mississippi,Mo Missouri,Mont Montana,Neb Nebraska,Nev Nevada,Okla Oklahoma,Ore Oregon,Pa Pennsylvania,Tenn Tennessee," +
+    "Tex Texas,Vt Vermont,Va Virginia,Wash Washington,Wis Wisconsin,Wyo Wyoming"
+  )
+    .split(",")
+    .map((pair) => pair.split(" ") as [string, string])
+)
+
 const directions: Readonly<Record<string, string>> = {
   NW: "Northwest",
   NE: "Northeast",
@@ -166,10 +194,8 @@ const street = (place: Place, word: Word) => {
     !isAddressed(place) &&
     !isDirection(next?.core)
   if (isTitle) return undefined
-  return {
-    parts: [name],
-    takesStop: word.stop === "." && next !== undefined && !(isName(next.core) && !isDirection(next.core))
-  }
+  const endsSentence = word.trail === "" && isName(next?.core) && !isDirection(next?.core)
+  return { parts: [name], takesStop: next !== undefined && !endsSentence }
 }
 
 /** A number stands within three words before: "1600 Pennsylvania Ave". */
@@ -206,12 +232,26 @@ const number = (place: Place, word: Word) => {
   return { parts: [name], takesStop: true }
 }
 
+const isCounted = (place: Place) => {
+  const before = wordAt(place, -1)
+  return before !== undefined && before.trail === "" && /\d$/u.test(before.core)
+}
+
 const other = (place: Place, word: Word) => {
-  const key = `${word.core}${word.stop}`.toLowerCase()
+  // "CA" is California and "MIN" shouted.
+  const isShort = /^\p{Lu}{2,3}$/u.test(word.core) && !/^WWII?$/u.test(word.core)
+  const key = isShort ? "" : `${word.core}${word.stop}`.toLowerCase()
+  if (key === "min." && !isCounted(place)) return { parts: ["minimum"], takesStop: true }
+  if (key === "v." && isName(previousCore(place)) && isName(wordAt(place, 1)?.core))
+    return { parts: ["versus"], takesStop: true }
+  if (Object.hasOwn(states, word.core) && word.stop === "." && wordAt(place, -1)?.trail.endsWith(",") === true) {
+    return { parts: [states[word.core] ?? ""], takesStop: !mayEndSentence(place) }
+  }
   if (Object.hasOwn(always, key)) return { parts: [always[key] ?? ""], takesStop: true }
   const name = Object.hasOwn(perhapsLast, key) ? perhapsLast[key] : undefined
   if (name === undefined) return undefined
-  return { parts: [name], takesStop: !mayEndSentence(place) }
+  const isOne = /^(?:an?|per)$/u.test(previousCore(place))
+  return { parts: [isOne ? name.replace(/(?<=[a-z])s$/u, "") : name], takesStop: !mayEndSentence(place) }
 }
 
 const direction = (place: Place, word: Word) => {
@@ -220,6 +260,12 @@ const direction = (place: Place, word: Word) => {
   const previous = previousCore(place).toLowerCase()
   const isBehindStreet =
     Object.hasOwn(streets, previous) || Object.values(streets).some((street) => street.toLowerCase() === previous)
-  const isBeforeStreet = /^\d{1,5}$/u.test(previous) && isName(wordAt(place, 1)?.core)
-  return isBehindStreet || isBeforeStreet ? said(name) : undefined
+  const next = wordAt(place, 1)?.core ?? ""
+  const isBeforeStreet = (/^\d{1,5}[a-z]?$/u.test(previous) && isName(next)) || /^\d{1,3}(?:st|nd|rd|th)$/u.test(next)
+  const isOfRoad =
+    /^(?:I-\d{1,3}|\d{1,3})$/u.test(previousCore(place)) &&
+    /^(?:hwy|highway|route|interstate|us|i-\d+)$/iu.test(wordAt(place, -2)?.core ?? "")
+  return isBehindStreet || isBeforeStreet || isOfRoad
+    ? { parts: [name], takesStop: word.stop !== "" && next !== "" }
+    : undefined
 }

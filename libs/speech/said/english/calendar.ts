@@ -20,6 +20,8 @@ export const isMonth = (core: string): boolean => monthNumber(core) !== undefine
 
 const day = /^(\d{1,2})(?:st|nd|rd|th)?(?:['’]s)?$/u
 
+const shortDays = /^(?:Mon|Tues?|Wed|Thur?s?|Fri|Sat|Sun)$/u
+
 const dayName = (core: string) => {
   const name = days.find((candidate) => candidate.startsWith(core.toLowerCase().slice(0, 3))) ?? core
   return name.charAt(0).toUpperCase() + name.slice(1)
@@ -41,11 +43,20 @@ const withinWord = (place: Place, word: Word, language: Language): Said | undefi
 
 /** "12/25" behind "on" or "by": in the order of the locale. */
 const dayAndMonth = (place: Place, word: Word, language: Language): Said | undefined => {
-  if (!/^(?:on|by|since|until|before|after|from|due|dated)$/iu.test(previousCore(place))) return undefined
-  const [, first, second] = /^(\d{1,2})\/(\d{1,2})$/u.exec(word.core) ?? []
+  const previous = previousCore(place)
+  const [, from = "", to = ""] = /^(\d{1,2}\/\d{1,2})[–-](\d{1,2}\/\d{1,2})$/u.exec(word.core) ?? []
+  const days = [from, to].map((day) => sayDay(day, language))
+  if (days[0] !== undefined && days[1] !== undefined) return said(days.join(" to "))
+  const isDated = /^(?:on|by|since|until|before|after|from|due|dated)$/iu.test(previous) || shortDays.test(previous)
+  const day = isDated ? sayDay(word.core, language) : undefined
+  return day === undefined ? undefined : said(day)
+}
+
+const sayDay = (written: string, language: Language): string | undefined => {
+  const [, first, second] = /^(\d{1,2})\/(\d{1,2})$/u.exec(written) ?? []
   if (first === undefined || second === undefined) return undefined
   const [month, date] = language.isMonthFirst ? [Number(first), Number(second)] : [Number(second), Number(first)]
-  return month < 1 || month > 12 || date < 1 || date > 31 ? undefined : said(language.date({ month, day: date }))
+  return month < 1 || month > 12 || date < 1 || date > 31 ? undefined : language.date({ month, day: date })
 }
 
 const dayOf = (word: Word | undefined): string | undefined => {
@@ -121,8 +132,6 @@ const dayFirst = (place: Place, word: Word, language: Language): Said | undefine
   const name = fullName(month, language)
   return year === undefined ? said(spokenDay, name) : said(spokenDay, name, language.year(year))
 }
-
-const shortDays = /^(?:Mon|Tues?|Wed|Thur?s?|Fri|Sat|Sun)$/u
 
 /** "Mon." is Monday before a date, and "Sun" alone is the sun. */
 const weekday = (place: Place, word: Word): Said | undefined => {

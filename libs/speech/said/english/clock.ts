@@ -9,12 +9,19 @@ export const clock: Kind = (place, language) => {
   const count = (digits: string, name: string) =>
     `${language.cardinal(String(Number(digits)))} ${name}${Number(digits) === 1 ? "" : "s"}`
   // A lap of one digit's hours, not a time of the day.
-  const [, hours, minutes, seconds] = /^(\d):(\d{2}):(\d{2})$/u.exec(word.core) ?? []
+  const [, hours, minutes, seconds, part] = /^(\d):(\d{2}):(\d{2})(?:\.(\d{1,3}))?$/u.exec(word.core) ?? []
   if (hours !== undefined && minutes !== undefined && seconds !== undefined) {
-    return said(`${count(hours, "hour")} ${count(minutes, "minute")} and ${count(seconds, "second")}`)
+    const exact =
+      part === undefined
+        ? count(seconds, "second")
+        : `${language.cardinal(String(Number(seconds)))} point ${language.sayFraction(part)} seconds`
+    return said(`${count(hours, "hour")} ${count(minutes, "minute")} and ${exact}`)
   }
   const [, behind] = /^(\d{1,2})m$/u.exec(word.core) ?? []
-  if (behind !== undefined && /^\d{1,2}h$/u.test(previous)) return said(count(behind, "minute"))
+  const isMinutes = /^\d{1,2}h$/u.test(previous) || /^\d{1,2}s$/u.test(wordAt(place, 1)?.core ?? "")
+  if (behind !== undefined && isMinutes) return said(count(behind, "minute"))
+  const [, whole, rest = ""] = /^(\d{1,2})m(\d{1,2})s$/u.exec(word.core) ?? []
+  if (whole !== undefined) return said(`${count(whole, "minute")} ${count(rest, "second")}`)
   const [, hour, minute = ""] = /^(\d{1,2})h(\d{1,2})m(?:in)?$/u.exec(word.core) ?? []
   if (hour !== undefined) return said(`${count(hour, "hour")} ${count(minute, "minute")}`)
   const isZone =

@@ -12,18 +12,47 @@ const states =
 export const rowOfDigits: Kind = (place, language) => {
   const word = wordAt(place)
   const [, mark, digits = ""] = /^([x#]?)(\d{2,12})$/u.exec(word?.core ?? "") ?? []
-  if (word === undefined || digits === "" || word.lead !== "" || /^\d/u.test(following(place)?.core ?? ""))
+  if (word === undefined || digits === "" || /[([]/u.test(word.lead) || /^\d/u.test(following(place)?.core ?? ""))
     return undefined
+  const isEnd = word.lead.includes("..") || word.lead.includes("…") || /^[•*xX]{2,16}$/u.test(previousCore(place))
   const [previous, before] = [previousCore(place), wordAt(place, -2)?.core ?? ""]
   const spoken = digitByDigit(digits, language)
   if (mark === "x") return /^\d{3}-\d{4}$|^\d{4}$/u.test(previous) ? said(`extension ${spoken}`) : undefined
-  if (digits.length === 3 && mark === "" && calls.test(previous)) return said(spoken)
+  if (isEnd) return { parts: [spoken], isBare: true }
+  const isCall = calls.test(previous) || /^calls?$/u.test(wordAt(place, 1)?.core ?? "")
+  if (digits.length === 3 && mark === "" && isCall) return said(spoken)
   if (digits.length === 5 && states.test(previous)) return said(spoken)
   const isCode =
     codes.test(previous) ||
     (/^(?:is|in|number|no|code|:)$/iu.test(previous) && (codes.test(before) || before === "ending"))
   if (mark === "#" && digits.length > 4) return said(`number ${spoken}`)
   return isCode && digits.length >= 4 ? said(spoken) : undefined
+}
+
+const labels =
+  /^(?:flight|train|room|suite|bus|route|highway|hwy|interstate|exit|gate|http|status|error|returned|returns?|got|gets)$/iu
+
+/** "Flight UA 1482", "Room 1204", "HTTP 404", "a 502": names rather than amounts. */
+export const labelNumber: Kind = (place, language) => {
+  const digits = /^\d{3,4}$/u.exec(wordAt(place)?.core ?? "")?.[0]
+  if (digits === undefined || digits.startsWith("0")) return undefined
+  const [previous, next] = [previousCore(place), following(place)?.core ?? ""]
+  const isCarrier = /^[A-Z\d]{2}$/u.test(previous) && labels.test(wordAt(place, -2)?.core ?? "")
+  const isStatus =
+    /^[1-5]\d{2}$/u.test(digits) &&
+    (/^(?:errors?|responses?|status)$/u.test(next) || (/^an?$/u.test(previous) && !language.isNoun(next)))
+  return labels.test(previous) || isCarrier || isStatus ? said(inPairs(digits, language.cardinal)) : undefined
+}
+
+const software =
+  /^(?:linux|python|node|go|java|ruby|php|chrome|firefox|safari|ubuntu|debian|fedora|android|ios|macos|windows|kubernetes|postgres|postgresql|tls|swift|rust|typescript|react|angular|django|rails|version|release|kernel|nginx|redis|kafka|gcc|clang)$/iu
+
+/** "Python 3.12" is "three point twelve", "Ubuntu 22.04" "twenty-two oh four". */
+export const softwareVersion: Kind = (place, language) => {
+  const [, major, minor = ""] = /^(\d{1,2})\.(\d{2})$/u.exec(wordAt(place)?.core ?? "") ?? []
+  if (major === undefined || !software.test(previousCore(place))) return undefined
+  const behind = minor.startsWith("0") ? `oh ${language.cardinal(minor.slice(1))}` : language.cardinal(minor)
+  return said(`${language.cardinal(major)} ${minor.startsWith("0") ? "" : "point "}${behind}`)
 }
 
 const streets =

@@ -35,8 +35,12 @@ export const yearInWords: Kind = (place, language) => {
   const isCounted = /^\p{Ll}{2,}s$/u.test(next) && !behind.has(next)
   if (isMonth(previous) || behind.has(next.toLowerCase())) return said(language.year(digits))
   if (before.has(previous) && !isCounted && language.units.get(next) === undefined) return said(language.year(digits))
-  const isPredicate =
-    /^(?:was|is)$/u.test(previous) && /^(?:19|20)/u.test(digits) && (wordAt(place, 1) === undefined || word.stop !== "")
+  const isLast = wordAt(place, 1) === undefined || word.stop !== ""
+  const isCited = wordAt(place, -1)?.trail.endsWith(",") === true && isLast && /^(?:19|20)/u.test(digits)
+  const isNamed = previous === "the" && /^(?:19[3-9]|20[0-2])/u.test(digits) && language.isNoun(next) && !isCounted
+  const isCompared = previous === "than" && /^(?:earlier|later|sooner)$/u.test(wordAt(place, -2)?.core ?? "")
+  if (isCited || isNamed || isCompared) return said(language.year(digits))
+  const isPredicate = /^(?:was|is)$/u.test(previous) && /^(?:19|20)/u.test(digits) && isLast
   if (isPredicate) return said(language.year(digits))
   const isAlone = word.lead.includes("(") && word.trail.includes(")")
   const isDated = /^\d{1,2}(?:st|nd|rd|th)?$/u.test(previous) && isMonth(wordAt(place, -2)?.core ?? "")
@@ -46,6 +50,8 @@ export const yearInWords: Kind = (place, language) => {
 /** "1980s" is "nineteen eighties", "'90s" "nineties", "747s" "seven forty-sevens". */
 export const decade: Kind = (place, language) => {
   const word = wordAt(place)
+  const [, people] = /^(\d{1,3})ers$/u.exec(word?.core ?? "") ?? []
+  if (people !== undefined) return said(`${language.cardinal(people).replace(/e$/u, "")}ers`)
   const [, parts] = /^(\d{1,3}(?:th|rd))s$/u.exec(word?.core ?? "") ?? []
   if (parts !== undefined) return said(`${language.ordinal(parts.slice(0, -2))}s`)
   const [, apostrophe = "", digits = "", mark = ""] = /^(['’‘]?)(\d{1,4})(['’]?)s$/u.exec(word?.core ?? "") ?? []

@@ -15,7 +15,7 @@ const fileEndings = new Set(
     "jpeg gif svg webp zip tar gz sh yml yaml toml xml sql log conf ini env lock mp3 wav mp4 ppt pptx exe"
   ).split(" ")
 )
-const host = /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}$/iu
+const host = /^(?:\*|[a-z0-9-]{1,63})(?:\.[a-z0-9-]{1,63}){1,8}$/iu
 const mailbox = /^[a-z0-9._%+-]{1,64}$/iu
 
 /** "www.example.com/a" is "w w w dot example dot com slash a"; undefined if it is no address. */
@@ -25,6 +25,7 @@ export const sayAddress: Reader = (core, language) => {
     const isMail = mailbox.test(core.slice(0, at)) && host.test(core.slice(at + 1))
     return isMail ? spell(core, language) : undefined
   }
+  if (/^\d{1,3}(?:\.\d{1,3}){3}:\d{2,5}$/u.test(core)) return spell(core, language)
   const scheme = schemes.find((scheme) => core.toLowerCase().startsWith(scheme)) ?? ""
   const rest = core.slice(scheme.length)
   const name = rest.slice(0, endOfHost(rest))
@@ -49,6 +50,7 @@ const isDomain = (name: string) => {
 }
 
 const isFile = (core: string) => {
+  if (/^~\/[\w./-]{1,120}$/u.test(core)) return true
   const [, ending] = /\.([a-z0-9]{1,5})$/iu.exec(core) ?? []
   if (ending !== undefined && fileEndings.has(ending.toLowerCase())) return /^[\w./~@+-]{2,200}$/u.test(core)
   return /^(?:~|\.{1,2})?(?:\/[\w.@+-]{1,64}){2,12}\/?$/u.test(core)

@@ -4,7 +4,7 @@ import { digitByDigit } from "../number.ts"
 
 /** "v1.2.3", "10.0.0.1". */
 const version = /^(v|V)?(\d{1,5}(?:\.\d{1,5}){1,5})([a-z]{0,5}\d{0,3})$/u
-const mixed = /^[\p{L}\d_][\p{L}\d_./:'’&=()[\]{}<>|#$%+-]{0,99}$/u
+const mixed = /^[\p{L}\d_][\p{L}\d_./:@'’&=()[\]{}<>|#$%+-]{0,99}$/u
 
 export const sayCode: Reader = (core, language) => {
   const [, letter, digits] = version.exec(core) ?? []
@@ -24,12 +24,19 @@ export const sayCode: Reader = (core, language) => {
 const isIdentifier = (core: string) =>
   /\p{L}/u.test(core) &&
   /\d/u.test(core) &&
-  (/^[0-9a-f]{6,40}(?:-[0-9a-f]{4,40}){0,5}$/u.test(core) || /^\p{Ll}{1,3}\d{4,12}$/u.test(core))
+  (/^[0-9a-f]{6,40}(?:-[0-9a-f]{4,40}){0,5}$/u.test(core) ||
+    /^\p{Ll}{1,3}\d{4,12}$/u.test(core) ||
+    /^0x[0-9a-f]{2,32}$/iu.test(core) ||
+    /^(?=.*\d.*\d.*\d)[A-Z\d]{9,32}$/u.test(core))
 
 /** "and/or" is spoken without its slash. */
 const saySlashed = (core: string, language: Language) => {
   if (!/^\p{L}{1,20}(?:\/\p{L}{1,20}){1,3}$/u.test(core)) return undefined
-  return core.replaceAll("/", /^and\/or$/iu.test(core) ? " " : ` ${language.symbols["/"] ?? ""} `)
+  const [, counted, unit = ""] = /^(\p{Ll}{2,12})\/(\p{L}{1,5})$/u.exec(core) ?? []
+  const noun = counted === undefined || language.units.has(counted) ? undefined : language.units.get(unit)
+  if (noun !== undefined) return `${counted} ${language.per} ${noun.one}`
+  const isSilent = /^and\/or$/iu.test(core) || /^\p{Lu}\/\p{Lu}$/u.test(core)
+  return core.replaceAll("/", isSilent ? " " : ` ${language.symbols["/"] ?? ""} `)
 }
 
 const sayVersion = (core: string, language: Language) => {
@@ -48,7 +55,7 @@ const sayPieces = (core: string, language: Language): string => {
   for (const [piece] of core.matchAll(pieces)) {
     if (/^\d/u.test(piece)) spoken.push(sayDigits(piece, language))
     else if (piece === "v") spoken.push(language.signs["v"] ?? piece)
-    else if (/^\p{Lu}{1,3}$/u.test(piece)) spoken.push(Array.from(piece).join(" "))
+    else if (/^\p{Lu}{1,3}$/u.test(piece) && !/_/u.test(core)) spoken.push(Array.from(piece).join(" "))
     else if (/^\p{L}/u.test(piece)) spoken.push(piece)
     else if (!silent.has(piece)) spoken.push(language.signs[piece] ?? language.symbols[piece] ?? "")
   }

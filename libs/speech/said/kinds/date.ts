@@ -11,8 +11,10 @@ export const sayDate: Reader = (core, language) => {
   if (day !== undefined) return sayStamp(day, clock, zone === "Z", language)
   const [, year, month, dayOfMonth] = iso.exec(core) ?? []
   if (year !== undefined) return existing({ year, month: Number(month), day: Number(dayOfMonth) }, language)
-  const [, first = "", , second = "", yearBehind] = numeric.exec(core) ?? []
+  const [, first = "", mark, second = "", yearBehind] = numeric.exec(core) ?? []
   if (yearBehind === undefined) return undefined
+  // "4.17.20" is a version where dates have slashes.
+  if (mark === "." && language.decimalMark === "." && yearBehind.length === 2) return undefined
   const isMonthFirst = language.isMonthFirst && Number(first) <= 12
   const [monthOf, dayOf] = isMonthFirst || Number(second) > 12 ? [first, second] : [second, first]
   return existing({ year: inFull(yearBehind), month: Number(monthOf), day: Number(dayOf) }, language)

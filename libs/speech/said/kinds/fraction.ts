@@ -1,7 +1,7 @@
 /** Fractions: by a slash or by a sign of their own, alone or behind a whole number. Pure. */
 import type { Kind, Language, Reader } from "../language.ts"
-import { following, said, wordAt } from "../word.ts"
-import { unitNamed } from "./measure.ts"
+import { following, previousCore, said, wordAt } from "../word.ts"
+import { unitNamed } from "./unit.ts"
 
 const sloped = /^(\d{1,4})[/\u2044](\d{1,4})$/u
 const single = /^(\d{0,6})([\u00bc-\u00be\u2150-\u215e\u2189])$/u
@@ -21,9 +21,10 @@ const readFraction = (core: string): Fraction | undefined => {
 export const isProper = ({ above, below }: Pick<Fraction, "above" | "below">): boolean =>
   Number(above) > 0 && Number(below) > 1 && Number(below) <= 100 && Number(above) < Number(below)
 
-export const sayFraction: Reader = (core, language) => {
+export const sayFraction: Reader = (core, language, place) => {
   const fraction = readFraction(core)
   if (fraction === undefined) return undefined
+  if (language.isCounted.test(previousCore(place))) return ofMany(fraction, language)
   if (!isProper(fraction) || !isUsual(fraction)) return notAPart(fraction, language)
   const { whole, above, below } = fraction
   return whole === "" ? language.fraction(above, below) : language.mixed(whole, above, below)
@@ -34,8 +35,16 @@ const isUsual = ({ below }: Fraction) =>
   Number(below) <= 10 || [12, 16, 20, 24, 32, 50, 60, 64, 100].includes(Number(below))
 
 /** "24/7", "9/11" and "50/50" are two numbers side by side. */
-const notAPart = ({ above, below }: Fraction, language: Language) =>
-  `${language.cardinal(above)} ${language.cardinal(below)}`
+const notAPart = ({ above, below }: Fraction, language: Language) => {
+  if (above === below && above === "10") return ofMany({ whole: "", above, below }, language)
+  // A pressure of 120/80.
+  const between = Number(above) >= 60 ? (language.operators["/"] ?? "") : ""
+  return [language.cardinal(above), between, language.cardinal(below)].filter((part) => part !== "").join(" ")
+}
+
+/** "Step 1/4" is "one of four", "10/10" "ten out of ten". */
+const ofMany = ({ above, below }: Fraction, language: Language) =>
+  `${language.cardinal(above)} ${above === below ? language.words.outOf : language.words.of} ${language.cardinal(below)}`
 
 /** "2 1/2" is "two and a half". */
 export const mixedNumber: Kind = (place, language) => {

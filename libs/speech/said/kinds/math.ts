@@ -1,34 +1,51 @@
 /** Sums, powers and ratios within a word. Pure. */
 import type { Language, Reader } from "../language.ts"
-import type { Place } from "../word.ts"
+import { following, type Place, previousCore } from "../word.ts"
 import { readNumber, sayNumber } from "../number.ts"
+import { sayPlain } from "./plain.ts"
 
 const operators = /[+−*/×÷·=<>≤≥≠≈-]/u
 const superscripts = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 
-export const sayMath = (core: string, language: Language, place: Place, say: Reader): string | undefined =>
-  crossed(core, language, (text) => say(text, language, place) ?? text) ??
-  equation(core, language, place, say) ??
-  scientific(core, language) ??
-  power(core, language, place, say) ??
-  ratio(core, language)
+export const sayMath = (core: string, language: Language, place: Place, say: Reader) => {
+  const rest = (text: string) => say(text, language, place) ?? text
+  return (
+    variable(core, language, place) ??
+    crossed(core, language, rest) ??
+    equation(core, language, rest) ??
+    scientific(core, language) ??
+    power(core, language) ??
+    applied(core, language, rest) ??
+    ratio(core, language)
+  )
+}
+
+/** "2x" beside a plus is a letter. */
+const variable = (core: string, language: Language, place: Place) => {
+  const [, times, letter] = /^(\d{1,6})(\p{Ll})$/u.exec(core) ?? []
+  const isTerm = [previousCore(place), following(place)?.core ?? ""].some((side) => /^[+−=<>≤≥≠*/-]$/u.test(side))
+  return times === undefined || !isTerm ? undefined : `${sayPlain(times, language)} ${letter}`
+}
 
 /** "4×4" is "four by four", and "3x" is "three times". */
 export const crossed = (core: string, language: Language, rest: (text: string) => string) => {
-  if (/^\d[\d.,]*(?:[x×]\d[\d.,]*){1,3}\p{L}{0,3}$/u.test(core)) {
-    return core.split(/[x×]/u).map(rest).join(` ${language.words.by} `)
+  const [, product, tail = ""] = /^(\d[\d.,]*(?:[x×]\d[\d.,]*){1,3})(-?\p{L}{1,5})?$/u.exec(core) ?? []
+  if (product !== undefined) {
+    const sides = product.split(/[x×]/u)
+    const last = tail.startsWith("-") ? `${rest(sides.at(-1) ?? "")}${tail}` : rest(`${sides.at(-1)}${tail}`)
+    return [...sides.slice(0, -1).map(rest), last].join(` ${language.words.by} `)
   }
-  const [, times] = /^(\d[\d.,]{0,8})[×x]$/u.exec(core) ?? []
+  const [, times] = /^(\d{1,6}(?:[.,]\d{1,4})?)[×x]$/u.exec(core) ?? []
   return times === undefined ? undefined : `${rest(times)} ${language.signs["×"] ?? "x"}`
 }
 
 /** "1-2=-1", "2+2=4": an equals sign, or a sign that is nothing but arithmetic. */
-const equation = (core: string, language: Language, place: Place, say: Reader) => {
+const equation = (core: string, language: Language, rest: (text: string) => string) => {
   if (core.length > 40 || !/^[\p{L}\d.,()+−*/×÷=<>^²³-]+$/u.test(core) || !/\d/u.test(core)) return undefined
   if (!/[=+×÷*](?=[\p{L}\d(-])/u.test(core) || !/^[\d(+−-]/u.test(core)) return undefined
   if (/\p{L}{2}/u.test(core)) return undefined
   const parts = Array.from(core.matchAll(/(?<=^|[=<>(×*÷])[-−]\d[\d.,]*|[\d.,]+|\p{L}|[=<>]=|./gsu), ([part]) => {
-    if (/\d/u.test(part) || /\p{L}/u.test(part)) return say(part, language, place) ?? part
+    if (/\d/u.test(part) || /\p{L}/u.test(part)) return rest(part)
     return operators.test(part) ? (language.operators[part] ?? "") : ""
   })
   return parts.filter((part) => part !== "").join(" ")
@@ -44,12 +61,16 @@ const scientific = (core: string, language: Language) => {
   return `${sayNumber(number, language)} ${language.operators["×"] ?? ""} ${ten} ${language.words.power(sign)}`
 }
 
-const power = (core: string, language: Language, place: Place, say: Reader) => {
+/** "10^24", "x²", "3x²". */
+export const power = (core: string, language: Language): string | undefined => {
   const [, base = "", written = "", raised = ""] =
     /^([\p{L}\d.,)]{1,20})(?:\^([-−]?\d{1,4})|([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]{1,4}))$/u.exec(core) ?? []
   if (base === "") return undefined
   const exponent = written !== "" ? written.replace("−", "-") : plainExponent(raised)
-  const spoken = say(base, language, place) ?? base
+  const [, times, letter = base] = /^(\d{1,6})(\p{Ll})$/u.exec(base) ?? []
+  const spoken = [times, letter]
+    .flatMap((part) => (part === undefined ? [] : [sayPlain(part, language) ?? part]))
+    .join(" ")
   if (exponent === "2") return `${spoken} ${language.words.squared}`
   if (exponent === "3") return `${spoken} ${language.words.cubed}`
   return `${spoken} ${language.words.power(exponent)}`
@@ -57,6 +78,12 @@ const power = (core: string, language: Language, place: Place, say: Reader) => {
 
 const plainExponent = (raised: string) =>
   Array.from(raised, (sign) => (sign === "⁻" ? "-" : String(superscripts.indexOf(sign)))).join("")
+
+/** "O(n²)" is "O of n squared", "f(x)" "f of x". */
+const applied = (core: string, language: Language, rest: (text: string) => string) => {
+  const [, name, inner = ""] = /^(\p{L})\(([^()]{1,16})\)$/u.exec(core) ?? []
+  return name === undefined ? undefined : `${name} ${language.words.of} ${rest(inner)}`
+}
 
 /** "16:9", "2:1". */
 const ratio = (core: string, language: Language) => {

@@ -2,8 +2,10 @@
 import type { Kind, Language, Noun, Reader } from "../language.ts"
 import { isOne, readNumber, sayNumber, type WrittenNumber } from "../number.ts"
 import { following, type Place, previousCore, said, type Said, wordAt } from "../word.ts"
-import { crossed } from "./math.ts"
+import { sayFraction } from "./fraction.ts"
+import { crossed, power } from "./math.ts"
 import { isBeforeNoun } from "./money.ts"
+import { isUncertain, unitNamed } from "./unit.ts"
 import { sayPlain } from "./plain.ts"
 
 const measure = /^([+\-−–]?[\d.,'’\u0020\u00a0\u2009\u202f]{1,40})([^\d\s.,'’+−–-][^\s+−–]{0,11})$/u
@@ -12,7 +14,7 @@ export const sayMeasure: Reader = (core, language, place) => {
   const [, digits, unit = ""] = measure.exec(core) ?? []
   const number = digits === undefined ? undefined : readNumber(digits.trimEnd(), language)
   if (number === undefined) return adjectival(core, language)
-  const magnitude = magnitudeOf(number, unit, language)
+  const magnitude = magnitudeOf(number, unit, place, language)
   if (magnitude !== undefined) return `${sayNumber(number, language)} ${magnitude}`
   if (isLabel(place, unit, language)) return undefined
   const noun = unitNamed(unit, language)
@@ -29,15 +31,18 @@ const adjectival = (core: string, language: Language) => {
 }
 
 /** "10k", "1.5M", "2.3bn"; but "4K" and "2B" are names. */
-const magnitudeOf = (number: WrittenNumber, unit: string, language: Language) => {
+const magnitudeOf = (number: WrittenNumber, unit: string, place: Place, language: Language) => {
   const isNamed =
     /^(?:k|bn|mn|tn|mio|mrd)$/iu.test(unit) ||
-    (/^[MB]$/u.test(unit) && number.fraction !== "") ||
+    (/^[MB]$/u.test(unit) && (number.fraction !== "" || isOfThings(place))) ||
     (unit === "M" && number.whole !== "0")
   if (!isNamed || (unit === "K" && number.whole.length < 2)) return undefined
   const noun = language.magnitudes[unit.toLowerCase()]
   return noun === undefined ? undefined : isOne(number) ? noun.one : noun.many
 }
+
+/** "175B parameters", not "221B Baker Street". */
+const isOfThings = (place: Place) => /^\p{Ll}{3,}/u.test(following(place)?.core ?? "")
 
 /** "exit 12A", "room 4F": letters of a place. */
 const isLabel = (place: Place, unit: string, language: Language) =>
@@ -48,54 +53,45 @@ const sayCounted = (number: WrittenNumber, noun: Noun, language: Language) => sa
 const nameFor = (number: WrittenNumber, noun: Noun, place: Place, language: Language) =>
   isOne(number) || isBeforeNoun(place, language) ? noun.one : noun.many
 
-/** A unit, a power of one, or one by another; undefined if it is none. */
-export const unitNamed = (unit: string, language: Language): Noun | undefined => {
-  const known = language.units.get(unit)
-  if (known !== undefined) return known
-  const [, base] = /^(.{1,6}?)(?:²|³|\^2|\^3)$/u.exec(unit) ?? /^([kcm]?m|ft|in|mi|yd)[23]$/u.exec(unit) ?? []
-  const ofBase = base === undefined ? undefined : language.units.get(base)
-  if (ofBase !== undefined) {
-    const raised = /[²2]$/u.test(unit) ? language.words.square : language.words.cubic
-    return { ...ofBase, one: raised(ofBase.one), many: raised(ofBase.many) }
-  }
-  const [above = "", below = "", ...more] = unit.split("/")
-  const [over, under] = [language.units.get(above), below === "" ? undefined : unitNamed(below, language)]
-  if (over === undefined || under === undefined || more.length > 0) return undefined
-  return { ...over, one: `${over.one} ${language.per} ${under.one}`, many: `${over.many} ${language.per} ${under.one}` }
-}
-
-/** A letter or two may be words of their own: "5 A", "3 in", "I have 5 a". */
-const uncertain = new Set("a A s S in In IN h H t T d D C F K k M B G e x".split(" "))
-
 export const measureInWords: Kind = (place, language) => {
-  const [word, next] = [wordAt(place), following(place)]
-  if (word === undefined) return undefined
   const feet = inFeet(place, language)
   if (feet !== undefined) return feet
-  if (next === undefined) return undefined
-  const number = readNumber(word.core, language)
-  if (number === undefined) return unitApart(place, language)
-  const isStopped = next.core === "in" && next.stop === "."
-  const pair = language.units.get(`${next.core} ${following(place, 2)?.core ?? ""}`)
-  if (pair !== undefined) return said(sayCounted(number, pair, language), nameFor(number, pair, place, language), null)
-  const noun = uncertain.has(next.core) && !isStopped ? undefined : unitNamed(next.core, language)
-  if (noun === undefined || (isMinute(place) && next.core === "m")) return undefined
-  return {
-    ...said(sayCounted(number, noun, language), nameFor(number, noun, place, language)),
-    takesStop: isStopped && following(place, 1) !== wordAt(place, place.words.length)
-  }
+  const [word, next, third] = [wordAt(place), following(place), following(place, 2)]
+  if (word === undefined || next === undefined) return undefined
+  const pair = third === undefined ? undefined : language.units.get(`${next.core} ${third.core}`)
+  const noun = pair ?? (isUncertain(next, place) ? undefined : unitNamed(next.core, language))
+  const amount = noun === undefined ? undefined : amountOf(word.core, noun, place, language)
+  if (noun === undefined || amount === undefined || (next.core === "m" && isMinute(place))) return undefined
+  const name = amount.isOne || isBeforeNoun({ ...place, at: place.at + 1 }, language, -2) ? noun.one : noun.many
+  return said(amount.text, name, ...(pair === undefined ? [] : [null]))
 }
 
-const isMinute = (place: Place) => /^\d{1,2}h$/u.test(previousCore(place))
+const isMinute = (place: Place) =>
+  /^\d{1,2}h$/u.test(previousCore(place)) || /^\d{1,2}s$/u.test(wordAt(place, 1)?.core ?? "")
 
-/** "4 1/2 lbs", "100 million kg": the unit stands behind what is said already. */
-const unitApart = (place: Place, language: Language): Said | undefined => {
-  const next = following(place)
-  const word = wordAt(place)?.core ?? ""
-  const isCount = language.magnitudes[word] !== undefined && /\d$/u.test(previousCore(place))
-  const area = crossed(word, language, (text) => sayPlain(text, language) ?? text)
-  const noun = next === undefined || (!isCount && area === undefined) ? undefined : unitNamed(next.core, language)
-  return noun === undefined ? undefined : said(area ?? word, noun.many)
+/** "1/2" and "½", but neither "2½" nor "120/80". */
+const isPart = (core: string) => {
+  const [above = 0, below = 0] = core.split("/").map(Number)
+  return !/^\d/u.test(core) || above < below
+}
+
+interface Amount {
+  readonly text: string
+  readonly isOne: boolean
+}
+
+/** What stands before a unit: a number, "~4", "100 million", "4 by 3", "½", "10^24"; undefined if it is no amount. */
+const amountOf = (core: string, noun: Noun, place: Place, language: Language): Amount | undefined => {
+  const [, sign = "", rest = core] = /^([~≈±<>≤≥])(.{1,40})$/u.exec(core) ?? []
+  const before = sign === "" ? "" : `${sign === "~" ? language.words.about : (language.signs[sign] ?? "")} `
+  const number = readNumber(rest, language)
+  if (number !== undefined) return { text: `${before}${sayCounted(number, noun, language)}`, isOne: isOne(number) }
+  const isCount = language.magnitudes[core] !== undefined && /\d$/u.test(previousCore(place))
+  if (isCount) return { text: core, isOne: false }
+  const fraction = sayFraction(core, language, place)
+  if (fraction !== undefined) return { text: fraction, isOne: isPart(core) }
+  const product = crossed(core, language, (text) => sayPlain(text, language) ?? text) ?? power(core, language)
+  return product === undefined ? undefined : { text: product, isOne: false }
 }
 
 /** 5'10" is "five foot ten", and 12" "twelve inches": primes, where no quotation is open. */

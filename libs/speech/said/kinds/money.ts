@@ -88,11 +88,12 @@ export const sayMoney: Reader = (core, language, place) => {
 }
 
 /** "a $5 bill" is a five-dollar one. */
-export const isBeforeNoun = (place: Place, language: Language): boolean =>
-  language.isArticle.test(wordAt(place, isSecondSide(place) ? -3 : -1)?.core ?? "") && following(place) !== undefined
+export const isBeforeNoun = (place: Place, language: Language, back = -1): boolean =>
+  language.isArticle.test(wordAt(place, isSecondSide(place, back) ? back - 2 : back)?.core ?? "") &&
+  language.isNoun(following(place)?.core ?? "")
 
 /** "a 10 x 20 ft room" */
-const isSecondSide = (place: Place) => /^[x×]$/u.test(previousCore(place))
+const isSecondSide = (place: Place, back: number) => /^[x×]$/u.test(wordAt(place, back)?.core ?? "")
 
 const oneOf = (money: Money): Money => ({ ...money, currency: { ...money.currency, many: money.currency.one } })
 
@@ -130,7 +131,9 @@ export const magnitudeOfMoney: Kind = (place, language) => {
   if (money !== undefined && money.magnitude === "" && magnitudeWord.test(next.core)) {
     const noun = language.magnitudes[next.core.toLowerCase()]
     if (noun === undefined || next.core.length < 3) return undefined
-    const currency = [language.ofMagnitude, money.currency.many].filter((part) => part !== "").join(" ")
+    const isAttribute = language.isArticle.test(previousCore(place)) && language.isNoun(following(place, 2)?.core ?? "")
+    const name = isAttribute ? money.currency.one : money.currency.many
+    const currency = [language.ofMagnitude, name].filter((part) => part !== "").join(" ")
     return said(sayNumber(money.amount, language), `${isOne(money.amount) ? noun.one : noun.many} ${currency}`)
   }
   return codeApart(word.core, next.core, language)
@@ -138,6 +141,9 @@ export const magnitudeOfMoney: Kind = (place, language) => {
 
 const codeApart = (first: string, second: string, language: Language) => {
   if (Object.hasOwn(codes, second)) {
+    const small = /^0[.,]\d+$/u.test(first) ? readNumber(first, language) : undefined
+    const currency = language.currencies[codes[second] ?? ""]
+    if (small !== undefined && currency !== undefined) return said(sayNumber(small, language), currency.many)
     const text = sayMoney(`${first}${second}`, language, nowhere)
     return text === undefined ? undefined : splitLast(text)
   }

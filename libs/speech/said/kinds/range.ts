@@ -2,7 +2,7 @@
 import type { Kind, Language, Reader } from "../language.ts"
 import { digitByDigit, readNumber } from "../number.ts"
 import { following, said, wordAt, type Place } from "../word.ts"
-import { unitNamed } from "./measure.ts"
+import { isUncertain, unitNamed } from "./unit.ts"
 
 const range = /^([+−-]?[^\s–—−-]{1,24})[–—-]([^\s–—-][^\s–—]{0,24})$/u
 const dashes = /^[–—-]$/u
@@ -49,7 +49,7 @@ export const rangeInWords: Kind = (place, language) => {
   const [word, next, third] = [wordAt(place), following(place), following(place, 2)]
   if (word === undefined || next === undefined) return undefined
   if (/^[x×]$/u.test(word.core) && /\d$/u.test(wordAt(place, -1)?.core ?? "") && /^\d/u.test(next.core))
-    return said(language.words.by)
+    return said(/^10[\^⁰¹²³⁴⁵⁶⁷⁸⁹⁻]/u.test(next.core) ? (language.operators["×"] ?? "") : language.words.by)
   if (dashes.test(word.core) && isBetweenTimes(place)) return said(language.words.to)
   if (dashes.test(next.core) && third !== undefined && isPlainNumber(word.core) && isPlainNumber(third.core)) {
     const [left, right] = [word.core, third.core].map((core) => numberOrYear(core, language))
@@ -59,7 +59,7 @@ export const rangeInWords: Kind = (place, language) => {
   if (from === undefined || to === undefined) return undefined
   const noun = unitNamed(next.core, language)
   const [left, right] = [numberAlone(from, language), numberAlone(to, language)]
-  if (noun === undefined || left === undefined || right === undefined || next.core.length < 2) return undefined
+  if (noun === undefined || left === undefined || right === undefined || isUncertain(next, place)) return undefined
   return said(`${left} ${language.words.to} ${right}`, noun.many)
 }
 

@@ -2,7 +2,7 @@
 import type { Language, Reader } from "../language.ts"
 import { following, type Place, previousCore } from "../word.ts"
 
-const signBefore = /^([±~≈≤≥<>=≠√#@§∼≃]|<=|>=|!=|==)(.{1,80})$/u
+const signBefore = /^(<=|>=|!=|==|[±~≈≤≥<>=≠√#@§∼≃])([^=].{0,80})$/u
 const signBehind = /^(.{1,80}?)([+*†‡©®™!]|\+\+)$/u
 const between = /^([\p{L}\d.,)(]{1,24})([+×*=<>≤≥≠≈÷]|==|!=|<=|>=|->|=>|→|&&|\|\|)([^+×*=<>≤≥≠≈÷\s]{1,24}.{0,60})$/u
 
@@ -13,19 +13,29 @@ export const saySigned = (core: string, language: Language, place: Place, say: R
   const rest = (text: string) => say(text, language, place) ?? text
   const [, before = "", after = ""] = signBefore.exec(core) ?? []
   const name = nameBefore(before, after, language)
-  if (name !== undefined) return `${name} ${rest(after)}`.trim()
+  if (name !== undefined) return `${name} ${rest(after.replace(/>$/u, ""))}`.trim()
+  // A tag's or a type's bracket: "Promise<User>".
+  if (/\p{L}[<>]/u.test(core))
+    return core
+      .split(/[<>]/u)
+      .filter((part) => part !== "")
+      .map(rest)
+      .join(" ")
   return joined(core, language, rest)
 }
 
 const isBetweenNumbers = (place: Place) =>
   [previousCore(place), following(place)?.core ?? ""].every(
-    (core) => /^(?:[^\p{L}]{0,12}|\p{L}|\p{L}[²³])$/u.test(core) && /[\p{L}\d]/u.test(core)
+    (core) =>
+      /^(?:[^\p{L}]{0,12}|\d{0,6}\p{L}[²³]?|\p{L}{2,12}\(?[\p{L}\d]?\)?)$/u.test(core) && /[\p{L}\d]/u.test(core)
   )
 
 const nameBefore = (sign: string, after: string, language: Language) => {
   if (sign === "") return undefined
   if (sign === "#") return /^\d/u.test(after) ? language.words.number : (language.signs["#"] ?? "")
-  if (sign === "~" || sign === "∼" || sign === "≃") return /^[^\p{L}]/u.test(after) ? language.words.about : undefined
+  if (/^[<>]$/u.test(sign) && /^\/?\p{L}/u.test(after)) return ""
+  if (sign === "~" || sign === "∼" || sign === "≃")
+    return /^[^\p{L}]*\d/u.test(after) ? language.words.about : undefined
   if (sign === "@") return /^[\p{L}\d_]/u.test(after) ? language.symbols["@"] : undefined
   return language.signs[sign]
 }

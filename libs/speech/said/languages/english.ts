@@ -8,7 +8,7 @@ import { calendar } from "../english/calendar.ts"
 import { decade, yearInWords } from "../english/year.ts"
 import { clock } from "../english/clock.ts"
 import { compound } from "../english/compound.ts"
-import { houseNumber, inPairs, rowOfDigits } from "../english/digits.ts"
+import { houseNumber, inPairs, labelNumber, rowOfDigits, softwareVersion } from "../english/digits.ts"
 import { initialism, lettersAndSigns } from "../english/initialism.ts"
 import { romanNumeral } from "../english/roman.ts"
 
@@ -41,7 +41,7 @@ const dateOf = (cardinal: Language["cardinal"], isMonthFirst: boolean) => (parts
 /** "3:05 pm" is "three oh five P M", 10:00 "ten o'clock", 22:00 "twenty-two hundred". */
 const time = ({ half, hour, minute, second }: ClockTime): string => {
   const parts = [toCardinal(hour)]
-  if (minute === 0 && half === undefined && second === undefined) {
+  if (minute === 0 && half === undefined && (second ?? 0) === 0) {
     parts.push(hour > 12 || hour === 0 ? "hundred" : "o'clock")
   } else if (minute !== undefined && (minute > 0 || second !== undefined)) {
     parts.push(minute < 10 ? `oh ${toCardinal(minute)}` : toCardinal(minute))
@@ -111,7 +111,7 @@ const magnitudes = {
 const units = nounsOf(`
   km kilometer; m meter; cm centimeter; mm millimeter; nm nanometer; µm micrometer; μm micrometer; mi mile; yd yard
   ft foot/feet; in inch/inches; ha hectare; nmi nautical mile/nautical miles
-  kg kilogram; g gram; mg milligram; µg microgram; μg microgram; t ton; lb pound; lbs pound; oz ounce; fl_oz fluid ounce; sq_ft square foot/square feet; sq_m square meter; sq_km square kilometer; sq_mi square mile
+  kg kilogram; g gram; mg milligram; mcg microgram; IU I U/I U; µg microgram; μg microgram; t ton; lb pound; lbs pound; oz ounce; fl_oz fluid ounce; sq_ft square foot/square feet; sq_m square meter; sq_km square kilometer; sq_mi square mile
   l liter; L liter; ml milliliter; mL milliliter; cl centiliter; dl deciliter; gal gallon; qt quart; pt pint; tbsp tablespoon; tsp teaspoon
   kB kilobyte; KB kilobyte; MB megabyte; GB gigabyte; TB terabyte; PB petabyte; KiB kibibyte; MiB mebibyte; GiB gibibyte; TiB tebibyte
   kbps kilobit per second/kilobits per second; mbps megabit per second/megabits per second; Kbps kilobit per second/kilobits per second; Mbps megabit per second/megabits per second; Gbps gigabit per second/gigabits per second
@@ -119,8 +119,8 @@ const units = nounsOf(`
   Hz hertz/hertz; kHz kilohertz/kilohertz; MHz megahertz/megahertz; GHz gigahertz/gigahertz
   ms millisecond; µs microsecond; μs microsecond; us microsecond; ns nanosecond; s second; sec second; secs second; min minute; mins minute; h hour; hr hour; hrs hour; d day; wk week; mo month; yr year; yrs year
   W watt; kW kilowatt; MW megawatt; GW gigawatt; Wh watt hour; kWh kilowatt hour; MWh megawatt hour; mAh milliamp hour; V volt; kV kilovolt; mV millivolt; A amp; mA milliamp; Ω ohm; kΩ kilohm; F farad
-  J joule; kJ kilojoule; cal calorie; kcal kilocalorie; N newton; Pa pascal; kPa kilopascal; hPa hectopascal; MPa megapascal; bar bar; psi P S I/P S I; hp horsepower/horsepower; rpm R P M/R P M
-  mph mile per hour/miles per hour; kph kilometer per hour/kilometers per hour; mpg mile per gallon/miles per gallon; fps frame per second/frames per second; km/h kilometer per hour/kilometers per hour; m/s meter per second/meters per second
+  mW milliwatt; J joule; kJ kilojoule; cal calorie; kcal kilocalorie; N newton; Pa pascal; kPa kilopascal; hPa hectopascal; mmHg millimeter of mercury/millimeters of mercury; Nm newton meter; N·m newton meter; ft-lb foot-pound; lb-ft pound-foot/pound-feet; MPa megapascal; bar bar; psi P S I/P S I; hp horsepower/horsepower; rpm R P M/R P M
+  mph mile per hour/miles per hour; kph kilometer per hour/kilometers per hour; mpg mile per gallon/miles per gallon; bpm beat per minute/beats per minute; rps request per second/requests per second; fps frame per second/frames per second; km/h kilometer per hour/kilometers per hour; m/s meter per second/meters per second
   °C degree Celsius/degrees Celsius; °F degree Fahrenheit/degrees Fahrenheit; ° degree; ºC degree Celsius/degrees Celsius; ºF degree Fahrenheit/degrees Fahrenheit; º degree;
   % percent/percent; ‰ per mille/per mille; pp percentage point/percentage points; bp basis point/basis points; bps basis point/basis points; dB decibel; dBm D B M/D B M; px pixel; MP megapixel; ppm part per million/parts per million
   mol mole; lm lumen; lx lux/lux; cd candela; hour hour; day day; month month; year year; week week; person person/people; user user; GB/s gigabyte per second/gigabytes per second; MB/s megabyte per second/megabytes per second
@@ -129,8 +129,10 @@ const units = nounsOf(`
 const signs: Language["signs"] = {
   "&": "and",
   "+": "plus",
+  "−": "minus",
   "=": "equals",
   "==": "equals",
+  "===": "triple equals",
   "!=": "is not equal to",
   "≠": "is not equal to",
   "≈": "approximately",
@@ -161,11 +163,9 @@ const signs: Language["signs"] = {
   "€": "euros",
   "£": "pounds",
   "&&": "and",
-  Ω: "ohms",
   "||": "or",
-  v: "version",
-  "•": "",
-  π: "pi"
+  Ω: "ohms",
+  v: "version"
 }
 
 const operators: Language["operators"] = {
@@ -178,14 +178,17 @@ const operators: Language["operators"] = {
   "/": "over",
   "÷": "divided by",
   "=": "equals",
-  "<": "is less than",
-  ">": "is greater than",
-  "<=": "is at most",
-  ">=": "is at least",
-  "≤": "is at most",
-  "≥": "is at least",
+  "==": "equals",
+  "===": "triple equals",
+  "!=": "is not equal to",
   "≠": "is not equal to",
-  "≈": "approximately equals"
+  "<": "less than",
+  ">": "greater than",
+  "<=": "less than or equal to",
+  ">=": "greater than or equal to",
+  "≤": "less than or equal to",
+  "≥": "greater than or equal to",
+  "≈": "approximately"
 }
 
 const symbols: Language["symbols"] = {
@@ -214,6 +217,16 @@ const symbols: Language["symbols"] = {
   $: "dollar"
 }
 
+/** What may stand behind an amount and is not what it is an amount of. */
+const functionWords = new Set(
+  (
+    "and are but can did does for from had has have into less more most nor not off only onto out over per plus than that the " +
+    "their then there they this those through today tomorrow under until upon was were when where which while who will with " +
+    "within without would yesterday today now again ago each apart away back left long wide tall high deep old young " +
+    "tonight later earlier before after against between during since because"
+  ).split(" ")
+)
+
 const englishOf = (cardinal: Language["cardinal"], isMonthFirst: boolean): Language => ({
   decimalMark: ".",
   groupsBySpace: false,
@@ -236,6 +249,8 @@ const englishOf = (cardinal: Language["cardinal"], isMonthFirst: boolean): Langu
     to: "to",
     and: "and",
     by: "by",
+    of: "of",
+    outOf: "out of",
     number: "number",
     about: "about",
     squared: "squared",
@@ -263,12 +278,16 @@ const englishOf = (cardinal: Language["cardinal"], isMonthFirst: boolean): Langu
     yearInWords,
     rowOfDigits,
     houseNumber,
+    labelNumber,
+    softwareVersion,
     abbreviation,
     lettersAndSigns,
     compound
   ],
   lateKinds: [initialism],
-  isArticle: /^an?$/iu,
+  isArticle: /^(?:an?|the|this|that|each|every|my|your|his|her|its|our|their)$/iu,
+  isCounted: /^(?:step|part|page|day|week|lesson|episode|round|question|slide|chapter|try|attempt)$/iu,
+  isNoun: (core) => /^(?:\p{Ll}[\p{Ll}-]{2,}|\p{Lu}{2,6})$/u.test(core) && !functionWords.has(core),
   isLabelled:
     /^(?:exit|gate|seat|row|room|apartment|apt|unit|suite|section|bus|line|route|building|flat|floor|platform|track|block|wing|terminal)$/iu
 })

@@ -9,7 +9,10 @@ const verbalised = (written: string, locale: string) =>
   textOf(read(written, { locale, textNormalization: true })).replaceAll("\n", " ")
 
 /** The least share of a language's cases that is said as a careful reader would. */
-const languages = [["en", 0.99]] as const
+const languages = [
+  ["en", 0.99],
+  ["en-world", 1]
+] as const
 
 describe("what is written is said as a careful reader would", () => {
   it.each(languages)("in at least its share of the cases of %s", (language, least) => {

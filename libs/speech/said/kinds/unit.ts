@@ -1,0 +1,31 @@
+/** Units as they are written: one of the language, a power of it, or one by another. Pure. */
+import type { Language, Noun } from "../language.ts"
+import { type Place, previousCore, type Word } from "../word.ts"
+
+/** A unit, a power of one, or one by another; undefined if it is none. */
+export const unitNamed = (unit: string, language: Language): Noun | undefined => {
+  const known = language.units.get(unit)
+  if (known !== undefined) return known
+  const [, base] = /^(.{1,6}?)(?:²|³|\^2|\^3)$/u.exec(unit) ?? /^([kcm]?m|ft|in|mi|yd)[23]$/u.exec(unit) ?? []
+  const ofBase = base === undefined ? undefined : language.units.get(base)
+  if (ofBase !== undefined) {
+    const raised = /[²2]$/u.test(unit) ? language.words.square : language.words.cubic
+    return { ...ofBase, one: raised(ofBase.one), many: raised(ofBase.many) }
+  }
+  const [above = "", below = "", ...more] = unit.split("/")
+  const under = below === "" || more.length > 0 ? undefined : unitNamed(below, language)
+  const over =
+    language.units.get(above) ??
+    (/^(?:\p{Ll}{3,12}|[A-Z]{1,3})$/u.test(above) ? { one: above, many: above } : undefined)
+  if (over === undefined || under === undefined) return undefined
+  return { ...over, one: `${over.one} ${language.per} ${under.one}`, many: `${over.many} ${language.per} ${under.one}` }
+}
+
+/** A letter or two may be words of their own: "5 A", "3 in", "I have 5 a". */
+const uncertain = new Set("a A S In IN H t T d D C F K k M N J B G L e x".split(" "))
+
+/** "in" is a unit behind sides, before a bracket or a mark, or with a stop: "9 x 4 in". */
+export const isUncertain = (unit: Word, place: Place): boolean => {
+  if (unit.core !== "in") return uncertain.has(unit.core)
+  return !(unit.stop === "." || unit.trail !== "" || /^[x×]$/u.test(previousCore(place)))
+}
