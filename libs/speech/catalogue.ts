@@ -69,6 +69,7 @@ const voiceOf = (voice: VoiceModel["Voices"][number], engine: OwnEngine): Shared
     formantPercent: 100,
     gainDb: voice.GainDb
   },
+  ...(voice.Quality === undefined ? {} : { quality: voice.Quality }),
   ...(voice.Preview === undefined ? {} : { preview: voice.Preview })
 })
 
@@ -97,7 +98,8 @@ const heart = (folder: string): VoiceModel => ({
       Gender: "female",
       Speaker: "0",
       GainDb: 7.4,
-      Tags: ["warm", "natural"]
+      Tags: ["warm"],
+      Quality: "natural"
     }
   ]
 })

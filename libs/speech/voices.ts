@@ -3,7 +3,7 @@
  * English is the same voice in another language: with the models that route by language an espeak voice speaks all
  * their locales, a flite voice only its own.
  */
-import type { EmbeddedEngine, EngineVoice, ModelId } from "#speech/contract"
+import type { EmbeddedEngine, EngineVoice, ModelId, VoiceQuality } from "#speech/contract"
 
 interface VoiceModel {
   readonly name: ModelId
@@ -19,6 +19,8 @@ export interface SharedVoice {
   readonly tags: ReadonlyArray<string>
   readonly models: ReadonlyArray<VoiceModel>
   readonly engine: EngineVoice
+  /** Absent where nobody judged it. */
+  readonly quality?: VoiceQuality
   /** Where it can be heard. */
   readonly preview?: string
 }
@@ -34,21 +36,22 @@ interface Row {
   readonly pitchPercent?: number
   /** Brings the voice to -18 LUFS: measured with `ffmpeg -af ebur128` on a sentence of the voice's own language. */
   readonly gainDb: number
+  readonly quality: VoiceQuality
   /** Words with spaces between them. */
   readonly tags: string
 }
 
-const american = { locale: "en-US", engine: "flite" } as const
+const american = { locale: "en-US", engine: "flite", quality: "clear" } as const
 
 /**
  * Voices recorded from persons, in order of intelligibility to a speech recognizer, which is far better than for
  * espeak's voices.
  */
 const recordedRows: ReadonlyArray<Row> = [
-  { id: "selma", gender: "female", ...american, voice: "slt", gainDb: -2.7, tags: "clear natural" },
-  { id: "roger", gender: "male", ...american, voice: "rms", gainDb: 3, tags: "deep natural" },
-  { id: "alan", gender: "male", ...american, voice: "awb", gainDb: 1.5, tags: "warm scottish" },
-  { id: "kal", gender: "male", ...american, voice: "kal16", gainDb: 9.9, tags: "flat quick" }
+  { id: "selma", gender: "female", ...american, voice: "slt", gainDb: -2.7, tags: "recorded" },
+  { id: "roger", gender: "male", ...american, voice: "rms", gainDb: 3, tags: "deep recorded" },
+  { id: "alan", gender: "male", ...american, voice: "awb", gainDb: 1.5, tags: "warm scottish recorded" },
+  { id: "kal", gender: "male", ...american, voice: "kal16", gainDb: 9.9, tags: "flat quick recorded" }
 ]
 
 /** espeak's name for the language of each locale. */
@@ -101,46 +104,46 @@ type EspeakRow = readonly [
 ]
 
 const espeakRows: ReadonlyArray<EspeakRow> = [
-  ["henry", "male", "en-US", "", 100, 2.7, "clear neutral"],
+  ["henry", "male", "en-US", "", 100, 2.7, "neutral"],
   ["marcus", "male", "en-US", "+m3", 95, 2.9, "deep calm"],
-  ["nora", "female", "en-US", "+f2", 100, 1, "clear neutral"],
+  ["nora", "female", "en-US", "+f2", 100, 1, "neutral"],
   ["claire", "female", "en-US", "+f5", 105, 2.4, "bright lively"],
-  ["oliver", "male", "en-GB", "", 100, 1.8, "clear neutral"],
+  ["oliver", "male", "en-GB", "", 100, 1.8, "neutral"],
   ["arthur", "male", "en-GB", "+m7", 92, 1.1, "deep calm"],
-  ["emma", "female", "en-GB", "+f2", 98, 0.3, "clear neutral"],
-  ["jonas", "male", "de-DE", "", 100, 2.5, "clear neutral"],
-  ["lena", "female", "de-DE", "+f2", 100, 0.6, "clear neutral"],
-  ["javier", "male", "es-ES", "", 100, 3.4, "clear neutral"],
-  ["lucia", "female", "es-ES", "+f2", 100, 1.7, "clear neutral"],
-  ["diego", "male", "es-MX", "+m3", 100, 2.9, "clear neutral"],
-  ["valeria", "female", "es-MX", "+f5", 100, 3, "clear neutral"],
-  ["julien", "male", "fr-FR", "", 100, 4.2, "clear neutral"],
-  ["camille", "female", "fr-FR", "+f2", 100, 2.5, "clear neutral"],
-  ["matteo", "male", "it-IT", "", 100, 3.8, "clear neutral"],
-  ["giulia", "female", "it-IT", "+f2", 100, 1.9, "clear neutral"],
-  ["rafael", "male", "pt-BR", "", 100, 2.5, "clear neutral"],
-  ["beatriz", "female", "pt-BR", "+f2", 100, 0.8, "clear neutral"],
-  ["daan", "male", "nl-NL", "", 100, 2.4, "clear neutral"],
-  ["sanne", "female", "nl-NL", "+f2", 100, 0.6, "clear neutral"],
-  ["kacper", "male", "pl-PL", "", 100, 3, "clear neutral"],
-  ["zofia", "female", "pl-PL", "+f2", 100, 1.1, "clear neutral"],
-  ["erik", "male", "sv-SE", "", 100, 2.3, "clear neutral"],
-  ["astrid", "female", "sv-SE", "+f2", 100, 0.7, "clear neutral"],
-  ["tomas", "male", "cs-CZ", "", 100, 2.9, "clear neutral"],
-  ["eliska", "female", "cs-CZ", "+f2", 100, 1.2, "clear neutral"],
-  ["emre", "male", "tr-TR", "", 100, 1.4, "clear neutral"],
-  ["elif", "female", "tr-TR", "+f2", 100, -0.2, "clear neutral"],
-  ["dmitri", "male", "ru-RU", "", 100, 2.4, "clear neutral"],
-  ["irina", "female", "ru-RU", "+f2", 100, 0.8, "clear neutral"],
-  ["arjun", "male", "hi-IN", "", 100, 2, "clear neutral"],
-  ["priya", "female", "hi-IN", "+f2", 100, 0.3, "clear neutral"],
-  ["wei", "male", "zh-CN", "", 100, 2.5, "clear neutral"],
-  ["mei", "female", "zh-CN", "+f2", 100, 0.9, "clear neutral"]
+  ["emma", "female", "en-GB", "+f2", 98, 0.3, "neutral"],
+  ["jonas", "male", "de-DE", "", 100, 2.5, "neutral"],
+  ["lena", "female", "de-DE", "+f2", 100, 0.6, "neutral"],
+  ["javier", "male", "es-ES", "", 100, 3.4, "neutral"],
+  ["lucia", "female", "es-ES", "+f2", 100, 1.7, "neutral"],
+  ["diego", "male", "es-MX", "+m3", 100, 2.9, "neutral"],
+  ["valeria", "female", "es-MX", "+f5", 100, 3, "neutral"],
+  ["julien", "male", "fr-FR", "", 100, 4.2, "neutral"],
+  ["camille", "female", "fr-FR", "+f2", 100, 2.5, "neutral"],
+  ["matteo", "male", "it-IT", "", 100, 3.8, "neutral"],
+  ["giulia", "female", "it-IT", "+f2", 100, 1.9, "neutral"],
+  ["rafael", "male", "pt-BR", "", 100, 2.5, "neutral"],
+  ["beatriz", "female", "pt-BR", "+f2", 100, 0.8, "neutral"],
+  ["daan", "male", "nl-NL", "", 100, 2.4, "neutral"],
+  ["sanne", "female", "nl-NL", "+f2", 100, 0.6, "neutral"],
+  ["kacper", "male", "pl-PL", "", 100, 3, "neutral"],
+  ["zofia", "female", "pl-PL", "+f2", 100, 1.1, "neutral"],
+  ["erik", "male", "sv-SE", "", 100, 2.3, "neutral"],
+  ["astrid", "female", "sv-SE", "+f2", 100, 0.7, "neutral"],
+  ["tomas", "male", "cs-CZ", "", 100, 2.9, "neutral"],
+  ["eliska", "female", "cs-CZ", "+f2", 100, 1.2, "neutral"],
+  ["emre", "male", "tr-TR", "", 100, 1.4, "neutral"],
+  ["elif", "female", "tr-TR", "+f2", 100, -0.2, "neutral"],
+  ["dmitri", "male", "ru-RU", "", 100, 2.4, "neutral"],
+  ["irina", "female", "ru-RU", "+f2", 100, 0.8, "neutral"],
+  ["arjun", "male", "hi-IN", "", 100, 2, "neutral"],
+  ["priya", "female", "hi-IN", "+f2", 100, 0.3, "neutral"],
+  ["wei", "male", "zh-CN", "", 100, 2.5, "neutral"],
+  ["mei", "female", "zh-CN", "+f2", 100, 0.9, "neutral"]
 ]
 
 const espeakRow = ([id, gender, locale, variant, pitchPercent, gainDb, tags]: EspeakRow): Row => {
   const voice = `${espeakLanguages[locale] ?? "en-us"}${variant}`
-  return { id, gender, locale, engine: "espeak", voice, pitchPercent, gainDb, tags }
+  return { id, gender, locale, engine: "espeak", voice, pitchPercent, gainDb, quality: "basic", tags }
 }
 
 /** The locales of the models that route by language. */
@@ -168,6 +171,7 @@ const sharedVoice = (row: Row): SharedVoice => ({
   displayName: `${row.id.charAt(0).toUpperCase()}${row.id.slice(1)}`,
   gender: row.gender,
   locale: row.locale,
+  quality: row.quality,
   tags: row.tags.split(" "),
   models: modelsOf(row.locale, row.engine === "espeak" ? routedLocales : []),
   engine: {

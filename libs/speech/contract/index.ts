@@ -11,6 +11,7 @@ export {
 export { EngineState, FigureVoice, recentFigures, SpeechFigures, SynthesizerEngines } from "./figures.ts"
 export { type OutputFormat, outputFormats, streamedFormats, streamedMediaTypes } from "./formats.ts"
 export { SentenceMark, SpeechMarks, WordMark } from "./marks.ts"
+export { byQuality, VoiceQuality } from "./voice-quality.ts"
 export { findModel, type ModelId, type SpeechModel, speechModels } from "./models.ts"
 export {
   type ChunkFrameHead,

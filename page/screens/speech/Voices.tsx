@@ -96,6 +96,7 @@ const columnsFor = ({ isPlaying, onPreview, onDelete }: Acts): ReadonlyArray<Col
   },
   { title: "Language", cell: ({ locale }) => locale },
   { title: "Gender", cell: ({ gender }) => gender.replace("_", " "), isMinor: true },
+  { title: "Quality", cell: ({ quality = "not judged" }) => quality },
   { title: "Tags", cell: ({ tags = [] }) => tags.join(", "), isMinor: true },
   { title: "Id", cell: ({ id }) => <code>{id}</code>, isMinor: true },
   {

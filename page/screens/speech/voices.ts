@@ -5,10 +5,14 @@ import { useResource } from "../../api/resource.ts"
 type VoiceList = Extract<SpeechAnswer<"GET", "/v1/voices">, { readonly voices: unknown }>
 export type Voice = VoiceList["voices"][number]
 
+/** The better ones first; those that nobody judged are between clear and basic. */
+const placeOf = ({ quality }: Voice) => ["natural", "clear", undefined, "basic"].indexOf(quality)
+
 export const useVoices = () =>
   useResource("voices", async (signal) => {
     const answer = await speech.get("/v1/voices", { signal })
-    return "voices" in answer ? answer.voices : answer
+    const voices = "voices" in answer ? answer.voices : answer
+    return voices.toSorted((left, right) => placeOf(left) - placeOf(right))
   })
 
 export const useSpeechModels = () =>
@@ -27,8 +31,8 @@ const sentences: Readonly<Record<string, string>> = {
 export const sentenceFor = (locale: string): string => sentences[locale.slice(0, 2)] ?? sentences["en"] ?? ""
 
 /** Whether a voice is meant by words that somebody types. */
-export const isMeant = ({ id, display_name, locale, gender, tags = [] }: Voice, words: string): boolean => {
-  const all = [id, display_name, locale, gender, ...tags].join(" ").toLowerCase()
+export const isMeant = ({ id, display_name, locale, gender, quality, tags = [] }: Voice, words: string): boolean => {
+  const all = [id, display_name, locale, gender, quality ?? "", ...tags].join(" ").toLowerCase()
   return words
     .toLowerCase()
     .split(/\s+/u)

@@ -3,7 +3,7 @@
  * ends the request at once and leaves no partial file.
  */
 import { Effect, Fiber, Queue, Result, Schema, Stream } from "effect"
-import { findModel, WordMark } from "#speech/contract"
+import { byQuality, findModel, WordMark } from "#speech/contract"
 import { speechInputMax, type SpeechRequest, type StreamRequest } from "#speech/api"
 import { defaultVoiceId, isSsml, sharedVoices } from "#speech"
 import { CommandRefused, fileOf, note, print } from "../console.ts"
@@ -78,11 +78,13 @@ export const routed = ({ text, format }: Pick<SayOrder, "text" | "format">, mode
 const printVoices = Effect.fnUntraced(function* (fleet: SpeechFleet) {
   const voices = yield* voicesOf(fleet)
   const idWidth = Math.max(0, ...voices.map(({ id }) => id.length))
-  const byLocale = voices.toSorted((left, right) => left.locale.localeCompare(right.locale))
+  const byLocale = voices.toSorted((left, right) => left.locale.localeCompare(right.locale) || byQuality(left, right))
   yield* Effect.forEach(
     byLocale,
-    ({ id, gender, locale, tags }) =>
-      print(`${id.padEnd(idWidth)}  ${locale}  ${gender.padEnd(6)}  ${(tags ?? []).join(", ")}`.trimEnd()),
+    ({ id, gender, locale, quality = "", tags = [] }) =>
+      print(
+        `${id.padEnd(idWidth)}  ${locale}  ${gender.padEnd(6)}  ${quality.padEnd(7)}  ${tags.join(", ")}`.trimEnd()
+      ),
     { discard: true }
   )
 })

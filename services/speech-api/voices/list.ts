@@ -1,6 +1,6 @@
 /** The voices on the wire: filtered, then paged. Pure. */
 import { Result } from "effect"
-import { findModel } from "#speech/contract"
+import { findModel, type VoiceQuality } from "#speech/contract"
 import { type Voice, voicesPageDefault, voicesPageMax, type VoicesQuery } from "#speech/api"
 import { validationFailed, type WireError } from "#http"
 import type { SharedVoice } from "#speech"
@@ -11,6 +11,7 @@ import { clonedModels, type CloneRules, isInRange } from "./speakable.ts"
 /** A voice of the catalogue, or one that a workspace has cloned. */
 export interface ListedVoice extends Pick<SharedVoice, "id" | "displayName" | "locale" | "models"> {
   readonly gender: "male" | "female" | "not_specified"
+  readonly quality?: VoiceQuality
   readonly tags?: ReadonlyArray<string>
   /** Where it can be heard, other than at our own address. */
   readonly preview?: string
@@ -18,7 +19,17 @@ export interface ListedVoice extends Pick<SharedVoice, "id" | "displayName" | "l
   readonly cloned?: { readonly hasAvatar: boolean }
 }
 
-export const voiceBody = ({ id, displayName, gender, locale, models, tags, preview, cloned }: ListedVoice): Voice => ({
+export const voiceBody = ({
+  id,
+  displayName,
+  gender,
+  locale,
+  models,
+  quality,
+  tags,
+  preview,
+  cloned
+}: ListedVoice): Voice => ({
   id,
   display_name: displayName,
   gender,
@@ -34,6 +45,7 @@ export const voiceBody = ({ id, displayName, gender, locale, models, tags, previ
   ...(cloned === undefined
     ? { preview_audio: preview ?? previewPath(id) }
     : { avatar_image: cloned.hasAvatar ? `/v1/voices/${id}/avatar` : null }),
+  ...(quality === undefined ? {} : { quality }),
   ...(tags === undefined ? {} : { tags })
 })
 

@@ -33,7 +33,12 @@ describe("the catalogue of a fleet", () => {
     })
     assert.deepStrictEqual(first.tags, ["neural"])
     assert.deepStrictEqual([first.gender, first.displayName], ["not_specified", "bella"])
+    assert.isUndefined(first.quality)
     assert.strictEqual(second?.id, "selma")
+  })
+  it("has the quality that the operator measured of a voice", () => {
+    const judged = { ...model, Voices: [{ Id: "bella", Locale: "en-US", Quality: "natural" }] }
+    assert.strictEqual(catalogueOf(modelsOf(judged)).byId("bella")?.quality, "natural")
   })
   it("speaks a model's voice in its own locale alone, with the models of that locale", () => {
     const paulo = {

@@ -8,6 +8,7 @@ import { guarded, NullIsAbsent } from "#base/http"
 import { describe, documentedAs, Timestamp } from "#base"
 import { speechEndpoints } from "./error-codes.ts"
 import { Name } from "./fields.ts"
+import { VoiceQuality } from "../voice-quality.ts"
 
 export const voicesPageMax = 200
 export const voicesPageDefault = 50
@@ -61,6 +62,12 @@ export const Voice = Schema.Struct({
     describe("Where the picture of a cloned voice is, from the API's own address and with the same token.")
   ),
   preview_audio: preview,
+  quality: Schema.optionalKey(VoiceQuality).pipe(
+    describe(
+      "How the voice is heard, by what recognisers mistake of it: `natural` as a person, `clear` is understood, of " +
+        "`basic` words are lost. Absent for voices that nobody judged: cloned ones, and most of the operator's own."
+    )
+  ),
   tags: Schema.optionalKey(Schema.Array(Schema.String))
 }).annotate({ identifier: "Voice" })
 export interface Voice extends Schema.Schema.Type<typeof Voice> {}

@@ -1,6 +1,7 @@
 /** `Voices`: the operator's models and programs whose voices join the catalogue. */
 import { Schema } from "effect"
 import { EnvironmentName, isName, optional, required, section, span, WebUrl, whole, withDefault } from "#base"
+import { VoiceQuality } from "../voice-quality.ts"
 
 const Id = Schema.String.check(Schema.isPattern(/^[a-z0-9][a-z0-9-]{0,31}$/u))
 
@@ -23,6 +24,7 @@ const ModelVoice = Schema.Struct({
   ),
   GainDb: withDefault(GainDb, 0, "Makes the voice as loud as others, which are at -18 LUFS."),
   Tags: withDefault(Tags, [], "Words that lists show, beside `neural`."),
+  Quality: optional(VoiceQuality, "How it is heard, as `./starling load voices` measured it (docs/voices.md)."),
   Preview: optional(WebUrl, "Where a listener hears it, shown as preview_audio.")
 })
 
@@ -34,6 +36,7 @@ const ProcessVoice = Schema.Struct({
   Speaker: required(Speaker, "The voice of the program, as its hello names it."),
   GainDb: withDefault(GainDb, 0, "Brings what the program speaks to -18 LUFS."),
   Tags: withDefault(Tags, [], "Further words of lists, behind which `neural` stands."),
+  Quality: optional(VoiceQuality, "What `./starling load voices` found of how it is heard (docs/voices.md)."),
   Preview: optional(WebUrl, "A recording of it, which lists show as preview_audio.")
 })
 

@@ -44,6 +44,11 @@ describe("the list of voices", () => {
     assert.isAtMost(page({ limit }).voices.length, Number(limit))
   })
 
+  it("tells how each voice is heard", () => {
+    const qualities = new Map(page().voices.map(({ id, quality }) => [id, quality]))
+    assert.deepStrictEqual([qualities.get("selma"), qualities.get("henry")], ["clear", "basic"])
+  })
+
   it("is filtered before it is paged", () => {
     const query: VoicesQuery = { locale: "en", gender: "female" }
     assert.deepStrictEqual(walk({ ...query, limit: "2" }), idsOf(page(query)))
