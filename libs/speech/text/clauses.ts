@@ -120,7 +120,10 @@ const signReach = 24
 const verdictAt = (text: string, at: number, known: Known): Verdict => {
   const left = text.slice(Math.max(0, at - signReach), at)
   const isSentence = wideEnd.test(left) || sentenceEnd.test(left) || lineEnd.test(left)
-  if (!isSentence) return endsClause(left, text.slice(0, at).trimEnd().length, known.isFirst) ? "ends" : "goes on"
+  if (!isSentence) {
+    const isEnd = endsClause(left, text.slice(0, at).trimEnd().length, known.isFirst) && !isWithinDate(text, at, left)
+    return isEnd ? "ends" : "goes on"
+  }
   if (!isSpeakable(text, 0, at)) return "goes on"
   if (wideEnd.test(left)) return "ends"
   if (!known.isComplete && !isNextWordKnown(text, at)) return "unknown"
@@ -130,6 +133,13 @@ const verdictAt = (text: string, at: number, known: Known): Verdict => {
 const endsClause = (left: string, length: number, isFirst: boolean) =>
   length >= (isFirst ? chunkLimits.firstMin : chunkLimits.clauseMin) &&
   (clauseSign.test(left) || wideClauseEnd.test(left))
+
+const weekdayBefore = /(?:^|\s)(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\p{Ll}{0,6}\.?,\s+$/u
+const numberBefore = /\d(?:\s?[ap]\.?m\.?)?\s?[,–—]\s+$/iu
+
+/** "May 10, 2024", "4 pm – 6 pm", "Fri, Jun 14": what stands on both sides is read together. */
+const isWithinDate = (text: string, at: number, left: string) =>
+  numberBefore.test(left) ? /\d/u.test(text[at] ?? "") : weekdayBefore.test(left) && /[\p{Lu}\d]/u.test(text[at] ?? "")
 
 const onlyQuotes = /^[\s([{"'“”‘’«»„¿¡]*$/u
 const stillInWord = /^[\s([{"'“”‘’«»„¿¡]*(?:[\p{L}\p{M}\p{N}][\p{L}\p{M}\p{N}'’]*)?$/u

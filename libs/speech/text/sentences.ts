@@ -88,7 +88,8 @@ export const mayGoOnAfter = (text: string, at: number): boolean => {
   const end = endOfWords(text, 0, at)
   if (text[end - 1] !== ".") return false
   const word = wordBefore(text, 0, end)
-  return counting.has(word.toLowerCase()) || /^\p{Nd}{1,3}$/u.test(word) || isInitial(word)
+  const lower = word.toLowerCase()
+  return counting.has(lower) || streets.has(lower) || /^\p{Nd}{1,3}$/u.test(word) || isInitial(word)
 }
 
 const endOfWords = (text: string, start: number, at: number) => {
@@ -130,7 +131,10 @@ const leading = new Set(
 
 /** These only before a number. */
 const counting = new Set(
-  "no nos nr n núm num fig figs vol p pp pg art sec ch eq ca approx ver tel bd kap cap".split(" ")
+  (
+    "no nos nr n núm num fig figs vol p pp pg art sec ch eq ca approx ver tel bd kap cap jan feb mar apr jun jul aug sep sept " +
+    "oct nov dec apt ste rm ext max min"
+  ).split(" ")
 )
 
 /** Words that start a sentence far more often than they follow an initial or "U.S.". */
@@ -141,6 +145,10 @@ const openers = new Set(
   ).split(" ")
 )
 
+/** Behind a street: "Pennsylvania Ave. NW". */
+const streets = new Set("st ave blvd rd dr ln ct pl hwy pkwy".split(" "))
+const quarters = /^(?:[NS][EW]?|[EW])$/u
+
 const germanMonths = new Set(
   "januar februar märz april mai juni juli august september oktober november dezember".split(" ")
 )
@@ -149,7 +157,8 @@ const germanMonths = new Set(
 const continuesAfter = (word: string, next: string): boolean => {
   const lower = word.toLowerCase()
   const following = next.toLowerCase()
-  if (leading.has(lower)) return true
+  if (leading.has(lower) || (word === "v" && /^\p{Lu}/u.test(next))) return true
+  if (streets.has(lower) && quarters.test(next)) return true
   if (counting.has(lower)) return /^\p{Nd}/u.test(next)
   if (/^\p{Nd}{1,2}$/u.test(word)) return germanMonths.has(following)
   return isInitial(word) && !openers.has(following)

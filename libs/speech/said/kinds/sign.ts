@@ -1,6 +1,6 @@
 /** Signs before, behind and between words: of mathematics, of prose and of code. Pure. */
 import type { Language, Reader } from "../language.ts"
-import { following, type Place, previousCore } from "../word.ts"
+import { following, type Place, previousCore, wordAt } from "../word.ts"
 
 const signBefore = /^(<=|>=|!=|==|[±~≈≤≥<>=≠√#@§∼≃])([^=].{0,80})$/u
 const signBehind = /^(.{1,80}?)([+*†‡©®™!]|\+\+)$/u
@@ -25,6 +25,8 @@ export const saySigned = (core: string, language: Language, place: Place, say: R
 }
 
 const isBetweenNumbers = (place: Place) =>
+  // A slash divides numbers and letters, and stands between "120 kg" and "265 lb" for nothing.
+  (wordAt(place)?.core !== "/" || /^(?:\d[\d.,]*|\p{L})$/u.test(previousCore(place))) &&
   [previousCore(place), following(place)?.core ?? ""].every(
     (core) =>
       /^(?:[^\p{L}]{0,12}|\d{0,6}\p{L}[²³]?|\p{L}{2,12}\(?[\p{L}\d]?\)?)$/u.test(core) && /[\p{L}\d]/u.test(core)

@@ -162,6 +162,7 @@ const signs: Language["signs"] = {
   $: "dollars",
   "€": "euros",
   "£": "pounds",
+  "/": "",
   "&&": "and",
   "||": "or",
   Ω: "ohms",

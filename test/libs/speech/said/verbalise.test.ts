@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Run } from "../../../../libs/speech/text/runs.ts"
+import { clauseSplitter } from "../../../../libs/speech/text/clauses.ts"
 import { plainStyle } from "../../../../libs/speech/text/style.ts"
 import { expansionMax, verbalise } from "../../../../libs/speech/said/verbalise.ts"
 import { assertLaws, read, seeded, textOf, wordsOf } from "../laws.ts"
@@ -23,6 +24,25 @@ describe("what is written is said as a careful reader would", () => {
     })
     assert.isAtMost(wrong.length, Math.floor(cases.length * (1 - least)), JSON.stringify(wrong, null, 1))
   })
+})
+
+describe("a text that comes in pieces", () => {
+  /** Without the dashes that a clause may begin with: they are pauses. */
+  const asPaused = (text: string) => asHeard(text.replaceAll("—", ""))
+
+  it.each(languages)(
+    "is said clause by clause as it is said whole, but for one of a hundred cases of %s",
+    (language) => {
+      const cases = casesOf(language)
+      const unlike = cases.flatMap(({ locale, written }) => {
+        const splitter = clauseSplitter()
+        const clauses = [...Array.from(written).flatMap((letter) => splitter.push(letter)), ...splitter.flush()]
+        const live = clauses.map(({ text }) => (/[\p{L}\p{N}]/u.test(text) ? verbalised(text, locale) : "")).join(" ")
+        return asPaused(live) === asPaused(verbalised(written, locale)) ? [] : [{ written, live }]
+      })
+      assert.isAtMost(unlike.length, cases.length / 100, JSON.stringify(unlike, null, 1))
+    }
+  )
 })
 
 describe("the words of the input", () => {
