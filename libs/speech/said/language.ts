@@ -37,24 +37,26 @@ export type Reader = (core: string, language: Language, place: Place) => string 
 
 export interface Language {
   readonly decimalMark: "." | ","
-  /** Thousands may be separated by a space. */
-  readonly groupsBySpace: boolean
+  /** The space that may separate thousands. */
+  readonly groupSpace: RegExp | undefined
   /** How a date in digits is ordered. */
   readonly isMonthFirst: boolean
   readonly cardinal: (digits: string, gender?: Gender) => string
   readonly ordinal: (digits: string, gender?: Gender) => string
-  /** Signs that make an ordinal of a number: "3rd", "3e", "3º". */
-  readonly ordinalSign: RegExp
+  /** A number with signs that make it an ordinal: "3rd", "3e", "3º". */
+  readonly sayOrdinal: Reader
+  /** The gender of what a number counts, where its words depend on it: "veintiuna casas", "ein Haus". */
+  readonly genderAt?: (place: Place) => Gender | undefined
   readonly point: string
   readonly sayFraction: (digits: string) => string
   /** A year of two or four digits. */
   readonly year: (digits: string) => string
   readonly months: ReadonlyArray<string>
-  /** Undefined if no such date exists. */
-  readonly date: (parts: DateParts) => string
+  /** `place`: where it stands, for languages that decline it. */
+  readonly date: (parts: DateParts, place?: Place) => string
   readonly time: (time: ClockTime) => string
-  /** A part of a whole: 1 and 2 are "one half". */
-  readonly fraction: (above: string, below: string) => string
+  /** A part of a whole: 1 and 2 are "one half"; with a gender, of what follows. */
+  readonly fraction: (above: string, below: string, gender?: Gender) => string
   /** What joins a whole number and a fraction: "two and a half". */
   readonly mixed: (whole: string, above: string, below: string) => string
   /** The number of a flight, a model or a room, of at most four digits. */
@@ -62,9 +64,11 @@ export interface Language {
   readonly words: Words
   readonly currencies: Readonly<Record<string, Currency>>
   readonly magnitudes: Readonly<Record<string, Noun>>
-  /** Money of a magnitude: "three million dollars", "tres millones de dólares". */
-  readonly ofMagnitude: string
+  /** What is counted by millions: "three million dollars", "tres millones de dólares". */
+  readonly ofMagnitude: (noun: string) => string
   readonly units: ReadonlyMap<string, Noun>
+  /** Units that are words or letters of their own behind a number: "5 A", "3 in". */
+  readonly uncertainUnits: ReadonlySet<string>
   /** "kilometers per hour". */
   readonly per: string
   readonly signs: Readonly<Record<string, string>>
@@ -79,8 +83,16 @@ export interface Language {
   /** Words whose fraction counts parts: "step 1/4". */
   readonly isCounted: RegExp
   readonly isNoun: (core: string) => boolean
+  /** Where nouns have capitals too. */
+  readonly startsSentence?: (core: string) => boolean
   /** Words whose number is a name: "exit 12A", "room 101". */
   readonly isLabelled: RegExp
+  /** Words before a time with a full stop, "alle 14.30", and before a day and a month, "on 12/25". */
+  readonly isBeforeTime?: RegExp
+  readonly isBeforeDate: RegExp
+  /** Telephone numbers that begin with no country, and how one group of them is said. */
+  readonly telephone: ReadonlyArray<RegExp>
+  readonly sayTelephoneGroup?: (digits: string) => string
 }
 
 export interface Words {
@@ -91,6 +103,8 @@ export interface Words {
   readonly by: string
   readonly of: string
   readonly outOf: string
+  /** "3:2": "three to two". */
+  readonly against: string
   readonly number: string
   readonly about: string
   readonly squared: string

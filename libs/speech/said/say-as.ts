@@ -1,10 +1,11 @@
 /** The kinds of SSML's `say-as`: what a content is spoken as, in words of its language. Pure. */
-import { inFull, nowhere, sayDate } from "./kinds/date.ts"
+import { inFull, sayDate } from "./kinds/date.ts"
 import { unitNamed } from "./kinds/unit.ts"
 import { readTime } from "./kinds/time.ts"
 import type { Language } from "./language.ts"
 import { languageOf } from "./languages/index.ts"
 import { isOne, readNumber, sayNumber } from "./number.ts"
+import { nowhere } from "./word.ts"
 
 type Rewrite = (content: string) => string
 
@@ -60,11 +61,11 @@ const cardinalOf = (content: string, language: Language) => {
 }
 
 const ordinalOf = (content: string, language: Language) => {
-  const [, digits] = /^(\d{1,15})\.?$/u.exec(content) ?? language.ordinalSign.exec(content) ?? []
-  return digits === undefined ? undefined : language.ordinal(digits)
+  const [, digits] = /^(\d{1,15})\.?$/u.exec(content) ?? []
+  return digits === undefined ? language.sayOrdinal(content, language, nowhere) : language.ordinal(digits)
 }
 
-const ordinalSigns: Readonly<Record<string, string>> = { de: ".", fr: "e", es: "º", it: "º", pt: "º" }
+const ordinalSigns: Readonly<Record<string, string>> = { fr: "e", es: "º", it: "º", pt: "º" }
 
 const ordinalSign = (content: string, locale: string) => {
   const sign = ordinalSigns[locale.slice(0, 2).toLowerCase()]

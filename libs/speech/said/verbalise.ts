@@ -41,7 +41,7 @@ export const verbalise = (runs: ReadonlyArray<Run>, locale: string): ReadonlyArr
 }
 
 const verbaliseRun = (run: TextRun, locale: string, language: Language): ReadonlyArray<Run> => {
-  const words = wordsOf(run.text, language.groupsBySpace)
+  const words = wordsOf(run.text, language.groupSpace)
   const runs: Array<Run> = []
   let done = 0
   for (let at = 0; at < words.length; at += 1) {

@@ -12,31 +12,29 @@ export interface Word {
   readonly trail: string
 }
 
-const leading = new Set("([{\"'“‘«¿¡*_`|")
-const trailing = new Set(")]}\"'”’»,;:!?…*_`|")
+const leading = new Set("([{\"'“‘«»„‚‹›¿¡*_`|")
+const trailing = new Set(")]}\"'”’“‘»«›‹,;:!?…*_`|")
 
-/** Separates thousands where a language writes a space for it: 1 234 567. */
-const grouped = /(?<=\d)[ \u00a0\u2009\u202f]\d{3}(?!\d)/uy
-
-/** `groupsBySpace`: a number of groups of three digits is one word. */
-export const wordsOf = (text: string, groupsBySpace = false): ReadonlyArray<Word> => {
+/** `groupSpace`: what may stand between groups of three digits, which are one word: 1 234 567. */
+export const wordsOf = (text: string, groupSpace?: RegExp): ReadonlyArray<Word> => {
   const words: Array<Word> = []
   let end = 0
   for (const { 0: written, index } of text.matchAll(/\S+/gu)) {
     if (index < end) continue
     end = index + written.length
-    if (groupsBySpace && /(?<!\d)\d{1,3}$/u.test(written.slice(-4))) end = endOfGroups(text, end)
+    if (groupSpace !== undefined && /(?:^|[^\d.,])\d{1,3}$/u.test(written.slice(-4)) && !/^\+|^0\d/u.test(written)) {
+      end = endOfGroups(text, end, groupSpace)
+    }
     words.push(wordOf(text.slice(index, end), index))
   }
   return words
 }
 
 /** The end of a number of groups, with what is written behind it. */
-const endOfGroups = (text: string, from: number): number => {
+const endOfGroups = (text: string, from: number, groupSpace: RegExp): number => {
   let at = from
   for (let groups = 0; groups < 6; groups += 1) {
-    grouped.lastIndex = at
-    if (!grouped.test(text)) break
+    if (!groupSpace.test(text[at] ?? "") || !/^\d{3}(?!\d)/u.test(text.slice(at + 1, at + 5))) break
     at += 4
   }
   if (at > from) while (at < text.length && !/\s/u.test(text[at] ?? " ")) at += 1
@@ -78,6 +76,9 @@ export interface Place {
   readonly text: string
 }
 
+/** For what is read alike wherever it stands. */
+export const nowhere: Place = { words: [], at: 0, locale: "", text: "" }
+
 export const wordAt = ({ words, at }: Place, offset = 0): Word | undefined => words[at + offset]
 
 /** The core of the word before, whatever stands in between; empty at the start. */
@@ -93,11 +94,11 @@ export const following = (place: Place, offset = 1): Word | undefined => {
   return wordAt(place, offset)
 }
 
-/** Whether a sentence can end here: nothing follows, or a capital. */
-export const mayEndSentence = (place: Place): boolean => {
+/** Whether a sentence can end here: nothing follows, or what can start one, as a capital does. */
+export const mayEndSentence = (place: Place, starts = (core: string) => /^\p{Lu}/u.test(core)): boolean => {
   if (/^[,;:)]/u.test(wordAt(place)?.trail ?? "")) return false
   const next = wordAt(place, 1)
-  return next === undefined || /^\p{Lu}/u.test(next.core) || /^["“‘«]/u.test(next.lead)
+  return next === undefined || starts(next.core) || /^["“‘«„»]/u.test(next.lead)
 }
 
 /** What is spoken for a word and those after it. */

@@ -41,24 +41,6 @@ const withinWord = (place: Place, word: Word, language: Language): Said | undefi
   return month === undefined || !/^\d/u.test(date) ? undefined : said(language.date({ day: Number(date), month, year }))
 }
 
-/** "12/25" behind "on" or "by": in the order of the locale. */
-const dayAndMonth = (place: Place, word: Word, language: Language): Said | undefined => {
-  const previous = previousCore(place)
-  const [, from = "", to = ""] = /^(\d{1,2}\/\d{1,2})[–-](\d{1,2}\/\d{1,2})$/u.exec(word.core) ?? []
-  const days = [from, to].map((day) => sayDay(day, language))
-  if (days[0] !== undefined && days[1] !== undefined) return said(days.join(" to "))
-  const isDated = /^(?:on|by|since|until|before|after|from|due|dated)$/iu.test(previous) || shortDays.test(previous)
-  const day = isDated ? sayDay(word.core, language) : undefined
-  return day === undefined ? undefined : said(day)
-}
-
-const sayDay = (written: string, language: Language): string | undefined => {
-  const [, first, second] = /^(\d{1,2})\/(\d{1,2})$/u.exec(written) ?? []
-  if (first === undefined || second === undefined) return undefined
-  const [month, date] = language.isMonthFirst ? [Number(first), Number(second)] : [Number(second), Number(first)]
-  return month < 1 || month > 12 || date < 1 || date > 31 ? undefined : language.date({ month, day: date })
-}
-
 const dayOf = (word: Word | undefined): string | undefined => {
   const [, digits] = day.exec(word?.core ?? "") ?? []
   return digits === undefined || Number(digits) < 1 || Number(digits) > 31 ? undefined : String(Number(digits))
@@ -69,7 +51,6 @@ export const calendar: Kind = (place, language) => {
   if (word === undefined || word.core.length > 17) return undefined
   return (
     withinWord(place, word, language) ??
-    dayAndMonth(place, word, language) ??
     monthFirst(place, word, language) ??
     dayFirst(place, word, language) ??
     weekday(place, word) ??

@@ -1,16 +1,7 @@
 /** Roman numerals, where a name or a heading asks for them. Pure. */
+import { romanValue } from "../kinds/roman.ts"
 import type { Kind } from "../language.ts"
 import { previousCore, said, wordAt } from "../word.ts"
-
-const values: Readonly<Record<string, number>> = { I: 1, V: 5, X: 10, L: 50, C: 100, D: 500, M: 1000 }
-const wellFormed = /^M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})$/u
-
-/** Undefined if it is not written as a Roman numeral. */
-export const romanValue = (text: string): number | undefined => {
-  if (text === "" || !wellFormed.test(text)) return undefined
-  const digits = Array.from(text, (letter) => values[letter] ?? 0)
-  return digits.reduce((sum, value, at) => sum + (value < (digits[at + 1] ?? 0) ? -value : value), 0)
-}
 
 /** Names of rulers and popes: their number is an ordinal. */
 const rulers = new Set(

@@ -27,7 +27,8 @@ export const sayFraction: Reader = (core, language, place) => {
   if (language.isCounted.test(previousCore(place))) return ofMany(fraction, language)
   if (!isProper(fraction) || !isUsual(fraction)) return notAPart(fraction, language)
   const { whole, above, below } = fraction
-  return whole === "" ? language.fraction(above, below) : language.mixed(whole, above, below)
+  if (whole !== "") return language.mixed(whole, above, below)
+  return language.fraction(above, below, language.genderAt?.(place))
 }
 
 /** Nobody cuts into elevenths: "9/11" is a day. */

@@ -90,5 +90,5 @@ const ratio = (core: string, language: Language) => {
   const [, left, right] = /^(\d{1,4}):(\d{1,4})$/u.exec(core) ?? []
   return left === undefined || right === undefined
     ? undefined
-    : `${language.cardinal(left)} ${language.words.to} ${language.cardinal(right)}`
+    : `${language.cardinal(left)} ${language.words.against} ${language.cardinal(right)}`
 }

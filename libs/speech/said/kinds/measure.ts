@@ -59,7 +59,7 @@ export const measureInWords: Kind = (place, language) => {
   const [word, next, third] = [wordAt(place), following(place), following(place, 2)]
   if (word === undefined || next === undefined) return undefined
   const pair = third === undefined ? undefined : language.units.get(`${next.core} ${third.core}`)
-  const noun = pair ?? (isUncertain(next, place) ? undefined : unitNamed(next.core, language))
+  const noun = pair ?? (isUncertain(next, place, language) ? undefined : unitNamed(next.core, language))
   const amount = noun === undefined ? undefined : amountOf(word.core, noun, place, language)
   if (noun === undefined || amount === undefined || (next.core === "m" && isMinute(place))) return undefined
   const name = amount.isOne || isBeforeNoun({ ...place, at: place.at + 1 }, language, -2) ? noun.one : noun.many

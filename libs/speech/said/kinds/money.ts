@@ -1,8 +1,17 @@
 /** Money: a sign or a code before or behind an amount, with a magnitude or hundredths. Pure. */
-import type { Currency, Kind, Language, Reader } from "../language.ts"
+import type { Currency, Kind, Language, Noun, Reader } from "../language.ts"
 import { isOne, readNumber, sayNumber, sayWhole, type WrittenNumber } from "../number.ts"
-import { following, type Place, previousCore, said, wordAt } from "../word.ts"
-import { nowhere } from "./date.ts"
+import {
+  following,
+  mayEndSentence,
+  nowhere,
+  type Place,
+  previousCore,
+  type Said,
+  said,
+  wordAt,
+  type Word
+} from "../word.ts"
 
 /** ISO 4217's codes, and the signs and letters that are written for them. */
 const codes: Readonly<Record<string, string>> = {
@@ -69,13 +78,21 @@ const readMoney = (core: string, language: Language): Money | undefined => {
     leading !== null
       ? [leading[2], `${leading[1]}${leading[3]}`, leading[4], leading[5]]
       : [trailing?.[4], trailing?.[1], trailing?.[2], trailing?.[3]]
-  if (written === undefined || digits === undefined || !Object.hasOwn(codes, written)) return undefined
-  const currency = language.currencies[codes[written] ?? ""]
+  if (written === undefined || digits === undefined) return undefined
+  const currency = currencyNamed(written, language)
   const number = readNumber(`${minus ?? ""}${digits}`, language)
   return currency === undefined || number === undefined
     ? undefined
     : { amount: number, currency, magnitude: magnitude ?? "" }
 }
+
+/** A sign may mean another currency where the language is spoken. */
+const currencyNamed = (written: string, { currencies }: Language): Currency | undefined =>
+  Object.hasOwn(currencies, written)
+    ? currencies[written]
+    : Object.hasOwn(codes, written)
+      ? currencies[codes[written] ?? ""]
+      : undefined
 
 export const sayMoney: Reader = (core, language, place) => {
   const [, single = core, rate] = /^([^/]{1,40})\/([\p{L}]{1,12})$/u.exec(core) ?? []
@@ -100,14 +117,15 @@ const oneOf = (money: Money): Money => ({ ...money, currency: { ...money.currenc
 const sayAmount = ({ amount, currency, magnitude }: Money, language: Language): string | undefined => {
   if (magnitude !== "") {
     const noun = language.magnitudes[magnitude] ?? language.magnitudes[magnitude.toLowerCase()]
-    return noun === undefined ? undefined : ofMagnitude(amount, noun.one, noun.many, currency.many, language)
+    return noun === undefined ? undefined : ofMagnitude(amount, noun, currency, language)
   }
   const { part, gender } = currency
   const { fraction, sign, whole } = amount
   const name =
     isOne(amount) || (whole === "1" && part !== undefined && fraction.length === 2) ? currency.one : currency.many
   if (fraction === "" || (/^0+$/u.test(fraction) && fraction.length <= 2)) {
-    return `${sayNumber({ ...amount, fraction: "" }, language, gender)} ${name}`
+    const counted = /0{6}$/u.test(whole) ? language.ofMagnitude(name) : name
+    return `${sayNumber({ ...amount, fraction: "" }, language, gender)} ${counted}`
   }
   if (part === undefined || fraction.length !== 2) return `${sayNumber(amount, language)} ${currency.many}`
   const hundredths = String(Number(fraction))
@@ -116,38 +134,64 @@ const sayAmount = ({ amount, currency, magnitude }: Money, language: Language): 
   return `${sayNumber({ ...amount, fraction: "" }, language, gender)} ${name} ${language.words.and} ${parts}`
 }
 
-const ofMagnitude = (amount: WrittenNumber, one: string, many: string, currency: string, language: Language) =>
-  [sayNumber(amount, language), isOne(amount) ? one : many, language.ofMagnitude, currency]
-    .filter((word) => word !== "")
-    .join(" ")
+const ofMagnitude = (amount: WrittenNumber, magnitude: Noun, { many }: Currency, language: Language) =>
+  [sayNumber(amount, language, magnitude.gender), nameOf(amount, magnitude), language.ofMagnitude(many)].join(" ")
 
-const magnitudeWord = /^\p{L}{2,9}$/u
+const nameOf = (amount: WrittenNumber, { many, one }: Noun) => (isOne(amount) ? one : many)
 
 /** "$3 million" is "three million dollars"; "USD 20" and "20 EUR" are two words too. */
 export const magnitudeOfMoney: Kind = (place, language) => {
-  const [word, next] = [wordAt(place), following(place)]
+  const [word, next, third] = [wordAt(place), following(place), wordAt(place, 2)]
   if (word === undefined || next === undefined) return undefined
   const money = readMoney(word.core, language)
-  if (money !== undefined && money.magnitude === "" && magnitudeWord.test(next.core)) {
-    const noun = language.magnitudes[next.core.toLowerCase()]
-    if (noun === undefined || next.core.length < 3) return undefined
+  const magnitude = magnitudeNamed(next, language)
+  if (money !== undefined && money.magnitude === "" && magnitude !== undefined) {
     const isAttribute = language.isArticle.test(previousCore(place)) && language.isNoun(following(place, 2)?.core ?? "")
     const name = isAttribute ? money.currency.one : money.currency.many
-    const currency = [language.ofMagnitude, name].filter((part) => part !== "").join(" ")
-    return said(sayNumber(money.amount, language), `${isOne(money.amount) ? noun.one : noun.many} ${currency}`)
+    const counted = `${nameOf(money.amount, magnitude)} ${language.ofMagnitude(name)}`
+    return closed(place, language, [sayNumber(money.amount, language, magnitude.gender), counted])
+  }
+  const isTogether = third !== undefined && next.trail === "" && third.lead === ""
+  if (magnitude !== undefined) return counted(place, isTogether ? third : undefined, magnitude, language)
+  const behind = isTogether && next.stop === "" ? magnitudeNamed(third, language) : undefined
+  const ofSign = behind === undefined ? undefined : readMoney(`${word.core}${next.core}`, language)
+  if (behind !== undefined && ofSign !== undefined && !/\d/u.test(word.core)) {
+    return closed(place, language, [ofMagnitude(ofSign.amount, behind, ofSign.currency, language), null, null])
   }
   return codeApart(word.core, next.core, language)
 }
 
+const magnitudeNamed = ({ core }: Word, language: Language): Noun | undefined =>
+  /^\p{L}{2,9}$/u.test(core) ? language.magnitudes[core.toLowerCase()] : undefined
+
+/** "3 Mio. €", "3 million USD", "1.5 bn": the magnitude is the second word. */
+const counted = (place: Place, sign: Word | undefined, magnitude: Noun, language: Language): Said | undefined => {
+  const [word, next] = [wordAt(place)?.core ?? "", wordAt(place, 1)?.core ?? ""]
+  const amount = readNumber(word, language)
+  if (amount === undefined) return undefined
+  const parts = [sayNumber(amount, language, magnitude.gender), nameOf(amount, magnitude)]
+  const currency = sign === undefined ? undefined : currencyNamed(sign.core, language)
+  if (currency !== undefined) return closed(place, language, [...parts, language.ofMagnitude(currency.many)])
+  const isShort = next !== magnitude.one && next !== magnitude.many && language.units.get(next) === undefined
+  return isShort ? closed(place, language, parts) : undefined
+}
+
+/** The full stop of "Mio." ends a sentence only where one can end. */
+const closed = (place: Place, language: Language, parts: Said["parts"]): Said => ({
+  parts,
+  takesStop: !mayEndSentence({ ...place, at: place.at + parts.length - 1 }, language.startsSentence)
+})
+
 const codeApart = (first: string, second: string, language: Language) => {
-  if (Object.hasOwn(codes, second)) {
-    const small = /^0[.,]\d+$/u.test(first) ? readNumber(first, language) : undefined
-    const currency = language.currencies[codes[second] ?? ""]
-    if (small !== undefined && currency !== undefined) return said(sayNumber(small, language), currency.many)
+  const [sign = "", rate] = second.split("/", 2)
+  const currency = currencyNamed(sign, language)
+  if (currency !== undefined) {
+    const small = rate === undefined && /^0[.,]\d+$/u.test(first) ? readNumber(first, language) : undefined
+    if (small !== undefined) return said(sayNumber(small, language), currency.many)
     const text = sayMoney(`${first}${second}`, language, nowhere)
     return text === undefined ? undefined : splitLast(text)
   }
-  if (!Object.hasOwn(codes, first) || first.length > 4) return undefined
+  if (currencyNamed(first, language) === undefined || first.length > 4) return undefined
   const text = sayMoney(`${first}${second}`, language, nowhere)
   return text === undefined ? undefined : said(text, null)
 }

@@ -59,7 +59,8 @@ export const rangeInWords: Kind = (place, language) => {
   if (from === undefined || to === undefined) return undefined
   const noun = unitNamed(next.core, language)
   const [left, right] = [numberAlone(from, language), numberAlone(to, language)]
-  if (noun === undefined || left === undefined || right === undefined || isUncertain(next, place)) return undefined
+  if (noun === undefined || left === undefined || right === undefined || isUncertain(next, place, language))
+    return undefined
   return said(`${left} ${language.words.to} ${right}`, noun.many)
 }
 

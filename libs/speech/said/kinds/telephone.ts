@@ -5,9 +5,8 @@ import { type Place, type Said, wordAt, type Word } from "../word.ts"
 
 const wordsMax = 8
 /** Seven to fifteen digits (E.164) in groups, with the country's or the area's before them. */
-const international = /^\+\d{1,3}(?:[ .-]?\(?\d{1,4}\)?){2,6}$/u
-const american = /^(?:1[ .-])?(?:\(\d{3}\)[ .-]?|\d{3}[ .-])\d{3}[ .-]\d{4}$/u
-const local = /^\d{3}-\d{4}$/u
+const international = /^\+\d{1,3}(?:[ .-]?\(\d{1,4}\)\d{0,8})?(?:[ ./-]\d{1,8}){0,6}$/u
+const together = /^\+\d{8,15}$/u
 /** Areas of other countries begin with a zero; a card has groups of four. */
 const grouped = /^0\d{1,4}(?: \d{3,4}){1,3}$|^\d{4}(?: \d{4}){2,4}$/u
 
@@ -30,7 +29,7 @@ const spokenAs = (place: Place, count: number, language: Language): Said | undef
     .join(" ")
   const digits = text.replaceAll(/\D/gu, "")
   if (digits.length < 7 || digits.length > 20) return undefined
-  if (![international, american, local, grouped].some((pattern) => pattern.test(text))) return undefined
+  if (![international, together, grouped, ...language.telephone].some((pattern) => pattern.test(text))) return undefined
   return {
     isBare: true,
     parts: words.map((word, n) => `${sayGroups(word.text, language)}${n === count - 1 ? "" : ","}`)
@@ -39,8 +38,8 @@ const spokenAs = (place: Place, count: number, language: Language): Said | undef
 
 const isPartOf = ({ core, stop, text, trail }: Word, isLast: boolean) =>
   isLast
-    ? /^\(?\+?[\d().-]{1,20}/u.test(text) && /\d$/u.test(core)
-    : /^\(?\+?[\d().-]{1,20}$/u.test(text) && stop === "" && /^\)?$/u.test(trail)
+    ? /^\(?\+?[\d()./-]{1,20}/u.test(text) && /\d$/u.test(core)
+    : /^\(?\+?[\d()./-]{1,20}$/u.test(text) && stop === "" && /^\)?$/u.test(trail)
 
 const bracketOf = ({ lead }: Word) => (lead.includes("(") ? "(" : "")
 const closing = ({ lead, trail }: Word) => (lead.includes("(") && trail.startsWith(")") ? ")" : "")
@@ -52,4 +51,5 @@ const sayGroups = (written: string, language: Language): string =>
     .replace(`${language.words.plus}, `, `${language.words.plus} `)
 
 /** "800" is "eight hundred" only where people say so; digits are right everywhere. */
-const sayGroup = (digits: string, language: Language) => digitByDigit(digits, language)
+const sayGroup = (digits: string, language: Language) =>
+  language.sayTelephoneGroup?.(digits) ?? digitByDigit(digits, language)

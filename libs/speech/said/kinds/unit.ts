@@ -21,11 +21,8 @@ export const unitNamed = (unit: string, language: Language): Noun | undefined =>
   return { ...over, one: `${over.one} ${language.per} ${under.one}`, many: `${over.many} ${language.per} ${under.one}` }
 }
 
-/** A letter or two may be words of their own: "5 A", "3 in", "I have 5 a". */
-const uncertain = new Set("a A S In IN H t T d D C F K k M N J B G L e x".split(" "))
-
 /** "in" is a unit behind sides, before a bracket or a mark, or with a stop: "9 x 4 in". */
-export const isUncertain = (unit: Word, place: Place): boolean => {
-  if (unit.core !== "in") return uncertain.has(unit.core)
+export const isUncertain = (unit: Word, place: Place, language: Language): boolean => {
+  if (unit.core !== "in") return language.uncertainUnits.has(unit.core)
   return !(unit.stop === "." || unit.trail !== "" || /^[x×]$/u.test(previousCore(place)))
 }

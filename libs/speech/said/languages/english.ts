@@ -1,12 +1,13 @@
 /** English, American and British: months before days and no "and" in numbers in the first. */
 import { toCardinal as cardinalInBritain } from "n2words/en-GB"
 import { toCardinal, toOrdinal } from "n2words/en-US"
-import { nounsOf } from "./nouns.ts"
+import { nounsOf } from "../tables.ts"
 import type { ClockTime, Currency, DateParts, Language } from "../language.ts"
 import { abbreviation } from "../english/abbreviation.ts"
 import { calendar } from "../english/calendar.ts"
 import { decade, yearInWords } from "../english/year.ts"
 import { clock } from "../english/clock.ts"
+import { dayAndMonth } from "../kinds/date.ts"
 import { compound } from "../english/compound.ts"
 import { houseNumber, inPairs, labelNumber, rowOfDigits, softwareVersion } from "../english/digits.ts"
 import { initialism, lettersAndSigns } from "../english/initialism.ts"
@@ -27,6 +28,11 @@ const year = (digits: string, cardinal: Language["cardinal"]): string => {
 const ordinal = (digits: string): string => {
   const bare = digits.replaceAll(/\D/gu, "").replace(/^0+(?=\d)/u, "")
   return bare === "0" ? "zeroth" : toOrdinal(bare)
+}
+
+const sayOrdinal = (core: string): string | undefined => {
+  const [, digits] = /^(\d{1,3}(?:,\d{3}){1,3}|[1-9]\d{0,8})(?:st|nd|rd|th)$/iu.exec(core) ?? []
+  return digits === undefined ? undefined : ordinal(digits)
 }
 
 const dateOf = (cardinal: Language["cardinal"], isMonthFirst: boolean) => (parts: DateParts) => {
@@ -230,11 +236,11 @@ const functionWords = new Set(
 
 const englishOf = (cardinal: Language["cardinal"], isMonthFirst: boolean): Language => ({
   decimalMark: ".",
-  groupsBySpace: false,
+  groupSpace: undefined,
   isMonthFirst,
   cardinal,
   ordinal,
-  ordinalSign: /^(\d{1,3}(?:,\d{3}){1,3}|[1-9]\d{0,8})(?:st|nd|rd|th)$/iu,
+  sayOrdinal,
   point: "point",
   sayFraction: (digits) => Array.from(digits, (digit) => toCardinal(digit)).join(" "),
   year: (digits) => year(digits, cardinal),
@@ -252,6 +258,7 @@ const englishOf = (cardinal: Language["cardinal"], isMonthFirst: boolean): Langu
     by: "by",
     of: "of",
     outOf: "out of",
+    against: "to",
     number: "number",
     about: "about",
     squared: "squared",
@@ -265,13 +272,15 @@ const englishOf = (cardinal: Language["cardinal"], isMonthFirst: boolean): Langu
   },
   currencies,
   magnitudes,
-  ofMagnitude: "",
+  ofMagnitude: (noun) => noun,
   units,
+  uncertainUnits: new Set("a A S In IN H t T d D C F K k M N J B G L e x".split(" ")),
   per: "per",
   signs,
   symbols,
   operators,
   kinds: [
+    dayAndMonth,
     calendar,
     clock,
     romanNumeral,
@@ -290,7 +299,9 @@ const englishOf = (cardinal: Language["cardinal"], isMonthFirst: boolean): Langu
   isCounted: /^(?:step|part|page|day|week|lesson|episode|round|question|slide|chapter|try|attempt)$/iu,
   isNoun: (core) => /^(?:\p{Ll}[\p{Ll}-]{2,}|\p{Lu}{2,6})$/u.test(core) && !functionWords.has(core),
   isLabelled:
-    /^(?:exit|gate|seat|row|room|apartment|apt|unit|suite|section|bus|line|route|building|flat|floor|platform|track|block|wing|terminal)$/iu
+    /^(?:exit|gate|seat|row|room|apartment|apt|unit|suite|section|bus|line|route|building|flat|floor|platform|track|block|wing|terminal)$/iu,
+  isBeforeDate: /^(?:on|by|since|until|before|after|from|due|dated|mon|tues?|wed|thur?s?|fri|sat|sun)$/iu,
+  telephone: [/^(?:1[ .-])?(?:\(\d{3}\)[ .-]?|\d{3}[ .-])\d{3}[ .-]\d{4}$/u, /^\d{3}-\d{4}$/u]
 })
 
 export const american = englishOf((digits) => toCardinal(digits), true)

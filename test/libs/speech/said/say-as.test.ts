@@ -45,10 +45,11 @@ describe("the content of say-as", () => {
     assert.strictEqual(sayAs(`interpret-as="date" format="${format}"`, content), spoken)
   )
 
-  it("becomes words in English alone, with the day first in Great Britain", () => {
+  it("becomes words in the languages of the verbaliser, with the day first outside America", () => {
     assert.strictEqual(sayAs(`interpret-as="date"`, "3/5/2009", "en-GB"), "the third of May, two thousand and nine")
-    assert.strictEqual(sayAs(`interpret-as="cardinal"`, "12", "de-DE"), "12")
-    assert.strictEqual(sayAs(`interpret-as="ordinal"`, "3", "de-DE"), "3.")
+    assert.strictEqual(sayAs(`interpret-as="cardinal"`, "12", "de-DE"), "zwölf")
+    assert.strictEqual(sayAs(`interpret-as="ordinal"`, "3", "de-DE"), "dritte")
+    assert.strictEqual(sayAs(`interpret-as="date"`, "3/5/2009", "de-DE"), "dritter Mai zweitausendneun")
     assert.strictEqual(sayAs(`interpret-as="ordinal"`, "3", "fr-FR"), "3e")
     assert.strictEqual(sayAs(`interpret-as="characters"`, "a.b", "fr-FR"), "A . B")
   })

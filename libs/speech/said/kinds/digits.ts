@@ -1,0 +1,20 @@
+/** Rows of digits that nobody reads as a number: codes behind their name, and post codes. Pure. */
+import type { Kind } from "../language.ts"
+import { digitByDigit } from "../number.ts"
+import { previousCore, said, wordAt } from "../word.ts"
+
+/** `names`: "PIN", "Code". Five digits behind a house number are a post code: "Weg 5, 10115 Berlin". */
+export const rowOfDigits =
+  (names: RegExp): Kind =>
+  (place, language) => {
+    const digits = wordAt(place)?.core ?? ""
+    if (!/^\d{3,12}$/u.test(digits)) return undefined
+    const [previous, before] = [previousCore(place), wordAt(place, -2)?.core ?? ""]
+    const isCode = names.test(previous) || (/^(?:ist|lautet|es|est|è|é|:)$/u.test(previous) && names.test(before))
+    const isPostCode =
+      digits.length === 5 &&
+      /^\d{1,4}\p{L}?$/u.test(previous) &&
+      wordAt(place, -1)?.trail === "," &&
+      /^\p{Lu}/u.test(wordAt(place, 1)?.core ?? "")
+    return isCode || isPostCode ? said(digitByDigit(digits, language)) : undefined
+  }
