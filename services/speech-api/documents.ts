@@ -199,15 +199,18 @@ const liveChapter = () => [
     Object.entries(liveCloseCodes).map(([code, when]) => [code, when])
   ),
   "### Clients of ElevenLabs and Cartesia",
-  `\`${elevenLabsPath}\`, \`${elevenLabsMultiPath}\` and \`${cartesiaPath}\` take and send the live messages of those vendors, so ` +
-    "that their clients, and pipecat's and LiveKit's plugins for them, need only this address and a token in place of the key " +
-    "(`xi-api-key`, `X-API-Key`, or `api_key` in the query, where logs may hold it); ElevenLabs' routes of HTTP are [below](#elevenlabs-speak-a-text). " +
-    "A voice is the id of one of ours, or one that " +
-    "`SpeechApi.VendorVoices` maps; `eleven_*` and `sonic*` stand for our default model. Followed are text, flush, end, cancel, " +
-    "speed, language, normalization, the format (of ElevenLabs those that we have under the same name and whose parts can be joined; of Cartesia raw " +
-    "PCM, also as floats, and G.711) and the times of characters or words. ElevenLabs' `enable_ssml_parsing=true` is followed, as `ssml` " +
-    "above; Cartesia's own tags in a transcript are refused, as they would be read out. Other fields are taken and change nothing. " +
-    "Refusals of ElevenLabs' HTTP routes have its shape and its status codes: 422 lists faults by their place in the request."
+  `\`${elevenLabsPath}\`, \`${elevenLabsMultiPath}\` and \`${cartesiaPath}\` take and send the live messages of those vendors, and ` +
+    "[further](#elevenlabs-speak-a-text) [routes](#cartesia-speak-a-text) their HTTP, so that their clients, and pipecat's and LiveKit's " +
+    "plugins for them, need only this address and a token in place of the key (`xi-api-key`, `X-API-Key`, a bearer token, or live " +
+    "`api_key` in the query, where logs may hold it). A voice is the id of one of ours, or one that `SpeechApi.VendorVoices` maps; " +
+    "`eleven_*` and `sonic*` stand for our default model. Followed are speed, language, normalization and the times of characters or " +
+    "words; live also text, flush, end and cancel. Other fields are taken and change nothing.",
+  "Formats are those of ElevenLabs and Cartesia that we have: PCM, also as floats, G.711, mp3, Opus, and by HTTP WAV of them. Live they " +
+    "are those whose parts can be joined. ElevenLabs' `enable_ssml_parsing=true` is followed, as `ssml` above; by HTTP its `<break>` and " +
+    "`<phoneme>` always are. Cartesia's tags are followed however they are cut over messages: `<break>` and `<spell>`, by HTTP also " +
+    "`<speed>` and `<volume>`, which live are passed over, as `<emotion>` is everywhere. A Cartesia context of no text is `done` at once.",
+  "Refusals of these routes by HTTP have the vendor's shape. ElevenLabs' have its status codes: 422 lists faults by their place in the " +
+    "request, and a token without the scope gets 401. Cartesia's have ours."
 ]
 
 const liveExample = [

@@ -41,8 +41,9 @@ import { LiveConnections } from "./live/LiveConnections.ts"
 import { liveRoutes } from "./live/routes.ts"
 import { speechDocuments } from "./documents.ts"
 import { renderSpeechError } from "./refusals.ts"
+import { cartesiaRoutes } from "./http/cartesia.ts"
 import { elevenLabsRoutes } from "./http/elevenlabs.ts"
-import { elevenLabsKey, otherToken } from "./vendors/keys.ts"
+import { cartesiaKey, elevenLabsKey, otherToken } from "./vendors/keys.ts"
 import { Challenges } from "./voices/Challenges.ts"
 import { ClonedVoices } from "./voices/ClonedVoices.ts"
 import { announcedEngines } from "./voices/speakable.ts"
@@ -78,6 +79,7 @@ export const speechRoutes = [
   ...voiceRoutes,
   ...lexiconRoutes,
   ...elevenLabsRoutes,
+  ...cartesiaRoutes,
   ...descriptionRoutes(speechDocuments)
 ] as const
 
@@ -146,6 +148,8 @@ const speechCors = ({ origins, headerPrefixes }: SpeechCors): CorsPolicy => ({
     "traceparent",
     "X-Request-Id",
     elevenLabsKey,
+    cartesiaKey,
+    "Cartesia-Version",
     ...headerPrefixes.map((prefix) => `${prefix}-Version`)
   ],
   requestHeaderPrefixes: ["x-fern-"],

@@ -140,7 +140,7 @@ describe("a stream of events", () => {
         return Object.keys(schema).length === 0 ? [] : [{ path, schema }]
       })
     )
-    assert.lengthOf(streams, { console: 2, gateway: 3, pipeline: 0, speech: 2 }[each.api])
+    assert.lengthOf(streams, { console: 2, gateway: 3, pipeline: 0, speech: 3 }[each.api])
     for (const { path, schema } of streams) {
       assert.deepStrictEqual([schema["type"], schema["required"]], ["object", ["data"]], path)
       assert.strictEqual(at(schema, "properties", "data")["type"], "string", path)

@@ -29,4 +29,4 @@ export {
   type RecordingLimits
 } from "./recordings.ts"
 export { makeResampler, resample } from "./resample.ts"
-export { concatPcm, crossFade, pcmToBytes, wavHeader } from "./samples.ts"
+export { concatPcm, crossFade, pcmToBytes, type SampleEncoding, wavHeader } from "./samples.ts"

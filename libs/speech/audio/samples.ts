@@ -81,8 +81,13 @@ export const encodeAlaw = (pcm: Int16Array): Uint8Array => {
 
 const wavHeaderBytes = 44
 
-/** The header of a WAV file of 16-bit mono PCM, with the true sizes. */
-export const wavHeader = (rateHz: number, dataBytes: number): Uint8Array => {
+/** The tag of a WAV file's samples, and the bytes of each. */
+const sampleEncodings = { pcm: [1, 2], float: [3, 4], alaw: [6, 1], ulaw: [7, 1] } as const
+export type SampleEncoding = keyof typeof sampleEncodings
+
+/** The header of a WAV file of mono samples, with the true sizes. */
+export const wavHeader = (rateHz: number, dataBytes: number, encoding: SampleEncoding = "pcm"): Uint8Array => {
+  const [tag, sampleBytes] = sampleEncodings[encoding]
   const header = new Uint8Array(wavHeaderBytes)
   const view = new DataView(header.buffer)
   const text = (at: number, value: string) => header.set(new TextEncoder().encode(value), at)
@@ -90,12 +95,12 @@ export const wavHeader = (rateHz: number, dataBytes: number): Uint8Array => {
   view.setUint32(4, wavHeaderBytes - 8 + dataBytes, true)
   text(8, "WAVEfmt ")
   view.setUint32(16, 16, true)
-  view.setUint16(20, 1, true)
+  view.setUint16(20, tag, true)
   view.setUint16(22, 1, true)
   view.setUint32(24, rateHz, true)
-  view.setUint32(28, rateHz * 2, true)
-  view.setUint16(32, 2, true)
-  view.setUint16(34, 16, true)
+  view.setUint32(28, rateHz * sampleBytes, true)
+  view.setUint16(32, sampleBytes, true)
+  view.setUint16(34, 8 * sampleBytes, true)
   text(36, "data")
   view.setUint32(40, dataBytes, true)
   return header

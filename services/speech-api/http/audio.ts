@@ -19,16 +19,19 @@ import { errorEvent, nestMarks, speechBody, speechEvents } from "../speaking/ans
 import type { Order, SpeechPlan } from "../speaking/plan.ts"
 import { refusalOf } from "../refusals.ts"
 import { dialectOf, inOpenAiTerms, openAiErrorEvent, openAiEvents, orderOf } from "./openai.ts"
-import { headersOfContent, prepareAnswer, speak, started, streamed, timed } from "./speaking.ts"
+import {
+  bodyBytesMax,
+  headersOfContent,
+  headersWithin,
+  heartbeat,
+  prepareAnswer,
+  speak,
+  speechBodies,
+  started,
+  streamed,
+  timed
+} from "./speaking.ts"
 import { callerVersion } from "./version.ts"
-
-// 20,000 characters of four bytes each, at worst escaped to twice that, with room for the other fields.
-const bodyBytesMax = 512 * 1_024
-const options = { bodyBytesMax: Effect.succeed(bodyBytesMax) }
-// A stream that waits for a restarting role sends this often, so that its caller does not give up.
-const heartbeat = "2 seconds"
-// Until then the headers are held back, so that a refusal still gets its own status.
-const headersWithin = "10 seconds"
 
 const oneTurn = ({ input, voice_id, ...rest }: StreamRequest): Order => ({ ...rest, turns: [{ input, voice_id }] })
 
@@ -155,5 +158,5 @@ export const audioRoutes = routesOf(
 
     listModels: () => Effect.as(callerVersion, jsonAnswer(modelList))
   },
-  options
+  speechBodies
 )

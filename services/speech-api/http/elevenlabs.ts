@@ -1,13 +1,9 @@
 /** ElevenLabs' HTTP routes: speech in bytes and with the times of its characters, voices, models. */
 import { Effect, Stream } from "effect"
-import { ElevenLabsGroup, type ElevenLabsSpeechRequest, type ElevenLabsTimedAudio, speechInputMax } from "#speech/api"
-import { wavHeader } from "#speech/audio"
-import { bytesAnswer, HttpCall, jsonAnswer, routesOf, streamAnswer, validationFailed } from "#http"
+import { ElevenLabsGroup, type ElevenLabsSpeechRequest, type ElevenLabsTimedAudio } from "#speech/api"
+import { jsonAnswer, routesOf, streamAnswer, validationFailed } from "#http"
 import { Configuration } from "#configuration"
-import { headersOfContent, prepareAnswer, speak, started, streamed, timed } from "./speaking.ts"
-import { everyVoice } from "./voices.ts"
-import type { Spoken } from "../speaking/Speech.ts"
-import type { SpeechPlan, SpeechRoute } from "../speaking/plan.ts"
+import type { SpeechRoute } from "../speaking/plan.ts"
 import { refusalOf } from "../refusals.ts"
 import {
   type Aligned,
@@ -18,14 +14,13 @@ import {
   elevenLabsVoices,
   unaligned
 } from "../vendors/elevenlabs.ts"
+import { elevenLabsTags } from "../vendors/markup.ts"
 import { refusingAs } from "../vendors/refusals.ts"
+import { headersOfContent, speechBodies, timed } from "./speaking.ts"
+import { audioAnswer, beginSpeech, type VendorSpeech, wholeFile } from "./vendor-speech.ts"
+import { everyVoice, voiceId } from "./voices.ts"
 
-// 20,000 characters of four bytes each, at worst escaped to twice that, with room for the other fields.
-const options = { bodyBytesMax: Effect.succeed(512 * 1_024) }
-
-interface Begun {
-  readonly plan: SpeechPlan
-  readonly spoken: Spoken
+interface Timed extends VendorSpeech {
   readonly text: string
   readonly isWav: boolean
 }
@@ -35,30 +30,20 @@ const begin = Effect.fnUntraced(function* (
   format: string | undefined,
   route: SpeechRoute
 ) {
-  const startedAtMs = yield* started
   const { SpeechApi } = yield* Configuration
-  const voiceId = (yield* HttpCall).params["voice_id"] ?? ""
-  const { isWav, order } = elevenLabsOrder(request, { voiceId, format }, SpeechApi.VendorVoices)
-  const plan = yield* prepareAnswer(order, { route, charactersMax: speechInputMax.stream, isStreamed: !isWav })
-  const begun: Begun = { plan, spoken: yield* speak(plan, startedAtMs), text: request.text, isWav }
+  const { text } = request
+  const asked = elevenLabsOrder(request, { voiceId: yield* voiceId, format }, SpeechApi.VendorVoices)
+  const { isWav, ...order } = asked
+  const speech = yield* beginSpeech({ ...order, text, tags: elevenLabsTags, route, isStreamed: !isWav })
+  const begun: Timed = { ...speech, text, isWav }
   return begun
 })
 
-const mediaTypeOf = ({ audioFormat, mediaType }: SpeechPlan["format"]) =>
-  audioFormat === "pcm" ? "audio/pcm" : mediaType
+const deliveryOf = ({ isWav, spoken }: Timed) => ({ bytes: spoken.bytes, wav: isWav ? ("pcm" as const) : undefined })
 
-/** All of the audio, as a file. */
-const wholeFile = Effect.fnUntraced(function* ({ isWav, plan, spoken }: Begun) {
-  const parts = yield* Effect.mapError(Stream.runCollect(spoken.bytes), (error) => refusalOf(error, false))
-  const bytes = Buffer.concat(parts)
-  return isWav ? Buffer.concat([wavHeader(plan.format.sampleRateHz, bytes.length), bytes]) : bytes
-})
-
-const bytesOf = Effect.fnUntraced(function* (begun: Begun) {
-  const { isWav, plan, spoken } = begun
-  if (!isWav) return yield* streamed(spoken, plan, mediaTypeOf(plan.format))
-  const file = yield* wholeFile(begun)
-  return bytesAnswer(file, "audio/wav", { headers: timed(spoken, yield* headersOfContent(plan, spoken)) })
+const speakBytes = Effect.fnUntraced(function* (request: ElevenLabsSpeechRequest, format: string | undefined) {
+  const speech = yield* begin(request, format, "/v1/audio/stream")
+  return yield* audioAnswer(speech, deliveryOf(speech))
 })
 
 const timedAudio = (bytes: Uint8Array, { alignment }: Aligned): ElevenLabsTimedAudio => ({
@@ -73,7 +58,7 @@ const lineAudioMax = 32_000
 const none = new Uint8Array(0)
 const utf8 = new TextEncoder()
 
-const timedLines = ({ spoken, text }: Begun) => {
+const timedLines = ({ sent, spoken, text }: Timed) => {
   const line = (bytes: Uint8Array, aligned: Aligned) => utf8.encode(`${JSON.stringify(timedAudio(bytes, aligned))}\n`)
   return spoken.bytes.pipe(
     Stream.flatMap((bytes) =>
@@ -86,12 +71,12 @@ const timedLines = ({ spoken, text }: Begun) => {
     Stream.mapAccum(
       () => unaligned,
       (before: Aligned, bytes) => {
-        const aligned = alignTo(text, { before, marks: spoken.takeMarks(), isAll: false })
+        const aligned = alignTo(text, { before, marks: sent(spoken.takeMarks()), isAll: false })
         return [aligned, [line(bytes, aligned)]]
       },
       {
         onHalt: (before) => {
-          const rest = alignTo(text, { before, marks: spoken.takeMarks(), isAll: true })
+          const rest = alignTo(text, { before, marks: sent(spoken.takeMarks()), isAll: true })
           return rest.alignment === null ? [] : [line(none, rest)]
         }
       }
@@ -108,22 +93,22 @@ export const elevenLabsRoutes = refusingAs(elevenLabsRefusal)(
       elevenLabsSpeech: ({ body, query }) =>
         Effect.gen(function* () {
           const { output_format: format } = yield* query
-          return yield* bytesOf(yield* begin(yield* body, format, "/v1/audio/stream"))
+          return yield* speakBytes(yield* body, format)
         }),
 
       elevenLabsStream: ({ body, query }) =>
         Effect.gen(function* () {
           const { output_format: format } = yield* query
-          return yield* bytesOf(yield* begin(yield* body, format, "/v1/audio/stream"))
+          return yield* speakBytes(yield* body, format)
         }),
 
       elevenLabsTimed: ({ body, query }) =>
         Effect.gen(function* () {
           const { output_format: format } = yield* query
           const begun = yield* begin(yield* body, format, "/v1/audio/stream/with-timestamps")
-          const { plan, spoken, text } = begun
-          const file = yield* wholeFile(begun)
-          const aligned = alignTo(text, { before: unaligned, marks: spoken.takeMarks(), isAll: true })
+          const { plan, sent, spoken, text } = begun
+          const file = yield* wholeFile(begun, deliveryOf(begun))
+          const aligned = alignTo(text, { before: unaligned, marks: sent(spoken.takeMarks()), isAll: true })
           return jsonAnswer(timedAudio(file, aligned), {
             headers: timed(spoken, yield* headersOfContent(plan, spoken))
           })
@@ -147,6 +132,6 @@ export const elevenLabsRoutes = refusingAs(elevenLabsRefusal)(
 
       elevenLabsModels: () => Effect.succeed(jsonAnswer(elevenLabsModels))
     },
-    options
+    speechBodies
   )
 )

@@ -13,6 +13,14 @@ import { voicesOnceOpened } from "../voices/speakable.ts"
 import { callerVersion } from "./version.ts"
 import { configuredCatalogue } from "../voices/configured-catalogue.ts"
 
+// 20,000 characters of four bytes each, at worst escaped to twice that, with room for the other fields.
+export const bodyBytesMax = 512 * 1_024
+export const speechBodies = { bodyBytesMax: Effect.succeed(bodyBytesMax) }
+// A stream that waits for a restarting role sends this often, so that its caller does not give up.
+export const heartbeat = "2 seconds"
+// Until then the headers are held back, so that a refusal still gets its own status.
+export const headersWithin = "10 seconds"
+
 interface Preparation {
   readonly route: SpeechRoute
   readonly charactersMax: number

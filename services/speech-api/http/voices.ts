@@ -37,7 +37,7 @@ const options = { bodyBytesMax: Effect.succeed(65_536) }
 
 const noVoice = notFound("no such voice", "voice_not_found")
 
-const voiceId = Effect.map(HttpCall, ({ params }) => params["voice_id"] ?? "")
+export const voiceId = Effect.map(HttpCall, ({ params }) => params["voice_id"] ?? "")
 
 const isShared = (id: string) => Effect.map(configuredCatalogue, ({ byId }) => byId(id) !== undefined)
 
@@ -60,7 +60,7 @@ export const everyVoice = Effect.gen(function* () {
 })
 
 /** Another workspace's voice and one that never existed look the same: one read finds neither. */
-const findVoice = Effect.fnUntraced(function* (id: string) {
+export const findVoice = Effect.fnUntraced(function* (id: string) {
   const shared: ListedVoice | undefined = (yield* configuredCatalogue).byId(id)
   if (shared !== undefined) return shared
   const { workspace } = yield* Caller

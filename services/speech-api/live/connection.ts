@@ -185,6 +185,7 @@ const refuse = ({ dialect, socket }: Connection, error: WireError, contextId: st
 const perform = (connection: Connection, command: LiveCommand) =>
   Effect.gen(function* () {
     if (command._tag === "KeepAlive") return
+    if (command._tag === "Reply") return yield* connection.socket.send(JSON.stringify(command.message))
     if (command._tag === "Close") return yield* windDown(connection, "ended")
     const { contextId } = command
     if (command._tag === "Start") return yield* start(connection, contextId, command.order)

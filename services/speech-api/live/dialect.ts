@@ -21,6 +21,8 @@ export type LiveCommand =
   | { readonly _tag: "Cancel"; readonly contextId: string; readonly playedMs?: number | undefined }
   | { readonly _tag: "End"; readonly contextId: string }
   | { readonly _tag: "KeepAlive" }
+  /** Answers without a context. */
+  | { readonly _tag: "Reply"; readonly message: object }
   | { readonly _tag: "Close" }
 
 /** Whether a context is open decides what some vendor messages mean. */

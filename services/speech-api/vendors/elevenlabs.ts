@@ -21,7 +21,8 @@ import { ownModel, ownNormalization, ownVoice, type VoiceNames } from "./names.t
 import type { VendorRefusal } from "./refusals.ts"
 
 export interface ElevenLabsOrder {
-  readonly order: Order
+  readonly order: Omit<Order, "turns">
+  readonly voiceId: string
   /** The audio is PCM, and is to be delivered as a WAV file. */
   readonly isWav: boolean
 }
@@ -36,16 +37,15 @@ export const elevenLabsOrder = (
   { voiceId, format = elevenLabsFormatDefault }: Asked,
   voices: VoiceNames
 ): ElevenLabsOrder => {
-  const { apply_text_normalization: normalization, language_code: language, model_id, text, voice_settings } = request
-  const order: Order = {
-    turns: [{ voice_id: ownVoice(voices, voiceId), input: text }],
+  const { apply_text_normalization: normalization, language_code: language, model_id, voice_settings } = request
+  const order = {
     output_format: ownFormat(format),
     ...(language === undefined ? {} : { language }),
     ...(voice_settings?.speed === undefined ? {} : { speed: voice_settings.speed }),
     ...ownModel(model_id, /^eleven_/u),
     ...ownNormalization(normalization)
   }
-  return { order, isWav: format.startsWith("wav_") }
+  return { order, voiceId: ownVoice(voices, voiceId), isWav: format.startsWith("wav_") }
 }
 
 /** The most that we encode Opus with. */

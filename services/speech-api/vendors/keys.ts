@@ -1,6 +1,7 @@
 /** Where clients of other protocols and vendors put the token that is otherwise a bearer token. */
 import { Effect, Option } from "effect"
 import {
+  CartesiaGroup,
   cartesiaPath,
   ElevenLabsGroup,
   elevenLabsMultiPath,
@@ -11,6 +12,7 @@ import {
 import { HttpCall } from "#http"
 
 export const elevenLabsKey = "xi-api-key"
+export const cartesiaKey = "x-api-key"
 
 /** Routes of ours that answer in ElevenLabs' shape where its key is sent. */
 const sharedWithElevenLabs: ReadonlyArray<string> = ["/v1/voices", "/v1/voices/:voice_id"]
@@ -22,6 +24,8 @@ const ofElevenLabs = new Set<string>([
   ...Object.values(ElevenLabsGroup.endpoints).map(({ path }) => path)
 ])
 
+const ofCartesia = new Set<string>(Object.values(CartesiaGroup.endpoints).map(({ path }) => path))
+
 type Call = HttpCall["Service"]
 
 /** A page cannot send headers with a WebSocket: its token is a subprotocol, which proxies do not log. */
@@ -31,16 +35,17 @@ const ofSubprotocol = ({ header }: Call) => {
   return Option.fromNullishOr(found?.slice(liveTokenPrefix.length))
 }
 
-const ofCartesia = ({ header, query }: Call) => {
+const ofLiveCartesia = ({ header, query }: Call) => {
   const inQuery = query["api_key"] ?? query["access_token"]
-  return Option.orElse(header("x-api-key"), () =>
+  return Option.orElse(header(cartesiaKey), () =>
     typeof inQuery === "string" ? Option.some(inQuery) : Option.none<string>()
   )
 }
 
 export const otherToken = Effect.map(HttpCall, (call) => {
   if (call.route === livePath) return ofSubprotocol(call)
-  if (call.route === cartesiaPath) return ofCartesia(call)
+  if (call.route === cartesiaPath) return ofLiveCartesia(call)
+  if (ofCartesia.has(call.route)) return call.header(cartesiaKey)
   return ofElevenLabs.has(call.route) ? call.header(elevenLabsKey) : Option.none<string>()
 })
 

@@ -5,6 +5,7 @@ import { outputFormats, speechModels, streamedFormats, streamedMediaTypes } from
 import { BodyExample, bodyOf, NeededScopes, refusalsOf } from "#base/http"
 import {
   AudioGroup,
+  CartesiaGroup,
   DialogueRequest,
   ElevenLabsGroup,
   ModelList,
@@ -24,6 +25,7 @@ import { speechDocuments } from "../../../services/speech-api/documents.ts"
 import { renderSpeechError } from "../../../services/speech-api/refusals.ts"
 import { speechRoutes } from "../../../services/speech-api/role.ts"
 import { planSpeech, type SpeechRoute } from "../../../services/speech-api/speaking/plan.ts"
+import { cartesiaRefusal } from "../../../services/speech-api/vendors/cartesia.ts"
 import { elevenLabsRefusal } from "../../../services/speech-api/vendors/elevenlabs.ts"
 import { readVoiceForm, voiceFormSpec } from "../../../services/speech-api/voices/form.ts"
 import { pageOfVoices, voiceBody } from "../../../services/speech-api/voices/list.ts"
@@ -36,7 +38,11 @@ import { usedChallenge } from "./voices/records.ts"
 const document = JSON.parse(JSON.stringify(speechDocuments.openApi())) as Json
 const contract = contractOf(document)
 const endpoints = endpointsOf(SpeechHttpApi)
-const ofVendors = new Set<string>(Object.keys(ElevenLabsGroup.endpoints))
+const vendors = [
+  [ElevenLabsGroup, elevenLabsRefusal],
+  [CartesiaGroup, cartesiaRefusal]
+] as const
+const ofVendors = new Set<string>(vendors.flatMap(([{ endpoints }]) => Object.keys(endpoints)))
 const ownEndpoints = endpoints.filter(({ identifier }) => !ofVendors.has(identifier))
 const described = Object.entries(at(document, "paths")).flatMap(([path, item]) =>
   Object.entries(item as Json).map(([method, operation]) => ({ path, method, operation: operation as Json }))
@@ -100,10 +106,13 @@ describe("the speech API's OpenAPI document", () => {
 
   it("describes a vendor's refusals as its routes write them", () => {
     const codes = Object.entries(speechErrorCodes).filter(([code]) => code !== "internal_error")
-    for (const { method, path } of Object.values(ElevenLabsGroup.endpoints)) {
+    const all = vendors.flatMap(([group, refusal]) =>
+      Object.values(group.endpoints).map(({ method, path }) => ({ method, path, refusal }))
+    )
+    for (const { method, path, refusal } of all) {
       const responses = at(document, "paths", templateOf(path), method.toLowerCase(), "responses")
       const described = codes.filter(([code, { status }]) => {
-        const { body, status: told } = elevenLabsRefusal(new WireError({ status, code, message: "no" }), "req_1")
+        const { body, status: told } = refusal(new WireError({ status, code, message: "no" }), "req_1")
         const response = responses[String(told)] as Json | undefined
         const schema = response && at(wholeOf(document, response), "content", "application/json", "schema")
         return schema !== undefined && contract.faultsOf(schema, body).length === 0
@@ -130,7 +139,7 @@ describe("the speech API's OpenAPI document", () => {
 
   it("has an example of every body, valid by the document and by the endpoint's schema", () => {
     const taking = endpoints.filter((endpoint) => bodyOf(endpoint).body !== undefined)
-    assert.lengthOf(taking, 11)
+    assert.lengthOf(taking, 13)
     for (const endpoint of taking) {
       const example = exampleOf(endpoint)
       assert.isTrue(Schema.is(bodyOf(endpoint).body as unknown as Schema.Codec<unknown>)(example), endpoint.identifier)

@@ -7,12 +7,14 @@ import { HttpApi, HttpApiClient, OpenApi } from "effect/http-api"
 import { clientToken, DescriptionGroup } from "#base/http"
 import { SpeechErrorEnvelope } from "./error-codes.ts"
 import { OpenAiSpeechEvent, OpenAiSpeechRequest } from "./openai.ts"
+import { cartesiaErrors, CartesiaGroup } from "./cartesia.ts"
 import { elevenLabsErrors, ElevenLabsGroup } from "./elevenlabs.ts"
 import { LexiconsGroup } from "./lexicons.ts"
 import { AudioGroup } from "./speech.ts"
 import { VoicesGroup } from "./voices.ts"
 import { HttpClient } from "effect/http"
 
+export * from "./cartesia.ts"
 export * from "./elevenlabs.ts"
 export * from "./lexicons.ts"
 export * from "./live.ts"
@@ -26,7 +28,7 @@ export { speechErrorCodes, speechErrorType } from "./error-codes.ts"
 export const newestVersion = "2026-09-13"
 
 export const SpeechHttpApi = HttpApi.make("speech")
-  .add(AudioGroup, VoicesGroup, LexiconsGroup, ElevenLabsGroup, DescriptionGroup)
+  .add(AudioGroup, VoicesGroup, LexiconsGroup, ElevenLabsGroup, CartesiaGroup, DescriptionGroup)
   .annotateMerge(
     OpenApi.annotations({
       title: "Starling speech",
@@ -40,7 +42,8 @@ export const SpeechHttpApi = HttpApi.make("speech")
       SpeechErrorEnvelope,
       OpenAiSpeechRequest,
       OpenAiSpeechEvent,
-      ...elevenLabsErrors
+      ...elevenLabsErrors,
+      ...cartesiaErrors
     ])
   )
 

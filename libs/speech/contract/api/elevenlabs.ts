@@ -20,7 +20,9 @@ export const ElevenLabsNormalization = optional(Schema.Literals(["auto", "on", "
 )
 
 export const ElevenLabsSpeechRequest = Schema.Struct({
-  text: Input,
+  text: Input.pipe(
+    describe('Plain text, in which `<break time="1s"/>` and `<phoneme alphabet="ipa" ph="…">` are followed; or SSML.')
+  ),
   model_id: optional(Name).pipe(describe("`eleven_*` is our default model; any other name is one of ours.")),
   language_code: optional(Name),
   voice_settings: optional(Schema.Struct({ speed: optional(Schema.Finite) })).pipe(

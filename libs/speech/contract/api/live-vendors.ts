@@ -4,6 +4,7 @@
  */
 import { Schema } from "effect"
 import { describe, text } from "#base"
+import { cartesiaFields, CartesiaRawFormat } from "./cartesia.ts"
 import { ElevenLabsNormalization } from "./elevenlabs.ts"
 import { Name } from "./fields.ts"
 import { liveLimits } from "./live.ts"
@@ -41,28 +42,14 @@ export interface ElevenLabsMessage extends Schema.Schema.Type<typeof ElevenLabsM
 
 export const CartesiaCancel = Schema.Struct({ context_id: Name, cancel: Schema.Literal(true) })
 
-const Voice = Schema.Union([Name, Schema.Struct({ id: Name })])
-
-const RawFormat = Schema.Struct({
-  container: Schema.Literal("raw"),
-  encoding: Schema.Literals(["pcm_s16le", "pcm_f32le", "pcm_mulaw", "pcm_alaw"]),
-  sample_rate: Schema.Int
-})
-
 export const CartesiaRequest = Schema.Struct({
   context_id: Name,
+  ...cartesiaFields,
   transcript: Piece,
   continue: optional(Schema.Boolean),
   flush: optional(Schema.Boolean),
-  model_id: Name,
-  voice: Voice,
-  output_format: RawFormat,
-  language: optional(Name),
-  normalization: optional(Name).pipe(
-    describe("`off`, or `auto` for the fleet's default; a locale turns it on, by the rules of the language spoken.")
-  ),
+  output_format: CartesiaRawFormat,
   add_timestamps: optional(Schema.Boolean),
-  max_buffer_delay_ms: optional(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: liveLimits.maxWaitMsMax }))),
-  generation_config: optional(Schema.Struct({ speed: optional(Schema.Finite) }))
+  max_buffer_delay_ms: optional(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: liveLimits.maxWaitMsMax })))
 })
 export interface CartesiaRequest extends Schema.Schema.Type<typeof CartesiaRequest> {}

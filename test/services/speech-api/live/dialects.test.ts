@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { WordMark } from "#speech/contract"
-import { cartesiaDialect, floatsOf } from "../../../../services/speech-api/live/cartesia.ts"
+import { cartesiaDialect } from "../../../../services/speech-api/live/cartesia.ts"
+import type { LiveContext } from "../../../../services/speech-api/live/LiveContext.ts"
 import type { LiveCommand, LiveDialect } from "../../../../services/speech-api/live/dialect.ts"
 import { alignmentOf, elevenLabsDialect } from "../../../../services/speech-api/live/elevenlabs.ts"
 import { ownDialect } from "../../../../services/speech-api/live/own.ts"
+import { floatsOf } from "../../../../services/speech-api/vendors/cartesia.ts"
 
 const call = {
   requestId: "req_1",
@@ -72,7 +74,7 @@ const table: ReadonlyArray<
     ["Text a Hi.", "Flush a"]
   ],
   ["Cartesia: the end", cartesia, { ...request, transcript: "", continue: false }, ["a"], ["End a"]],
-  ["Cartesia: an end of nothing", cartesia, { ...request, transcript: "" }, [], []],
+  ["Cartesia: an end of nothing", cartesia, { ...request, transcript: "" }, [], ["Reply"]],
   ["Cartesia: a cancel", cartesia, { context_id: "a", cancel: true }, ["a"], ["Cancel a"]],
   ["Cartesia: a cancel of nothing", cartesia, { context_id: "a", cancel: true }, [], []]
 ]
@@ -95,15 +97,43 @@ describe("SSML in a live context", () => {
       assert.strictEqual(orderIn(dialect, { text: "Hi. " })?.ssml, wanted)
     }
   })
-  it("is refused in Cartesia's transcripts, and a comparison is not", () => {
-    for (const transcript of ['Hi <break time="1s"/>', "<spell>AB</spell>", "no</spell>"]) {
-      const refused = Result.getOrThrow(Result.flip(cartesia.read({ ...request, transcript }, () => false)))
-      assert.include(
-        refused.fields?.["transcript"],
-        "is not followed here, and would be read out; /v1/audio/live takes SSML"
-      )
+  it("is made of Cartesia's tags, however they are cut, and a comparison is none", () => {
+    const said = (...transcripts: ReadonlyArray<string>) => {
+      const dialect = Result.getOrThrow(cartesiaDialect(call, voices))
+      let isOpen = false
+      return transcripts
+        .flatMap((transcript, at) => {
+          const isLast = at === transcripts.length - 1
+          const commands = Result.getOrThrow(dialect.read({ ...request, transcript, continue: !isLast }, () => isOpen))
+          isOpen = true
+          return commands
+        })
+        .flatMap((command) => (command._tag === "Text" ? [command.text] : []))
+        .join("")
     }
-    assert.deepStrictEqual(read(cartesia, { ...request, transcript: "1 < 2" }), ["Start a", "Text a 1 < 2", "End a"])
+    const text = 'I <emotion value="sad"/>said: <break time="1s"/><speed ratio="1.5"/>5 < 6 & 7, <spell>AB</spell>!'
+    const ssml = 'I said: <break time="1s"/>5 &lt; 6 &amp; 7, <say-as interpret-as="characters">AB</say-as>!'
+    assert.strictEqual(said(text), ssml)
+    assert.strictEqual(said(...text), ssml)
+    for (let at = 1; at < text.length; at += 1) assert.strictEqual(said(text.slice(0, at), text.slice(at)), ssml)
+    assert.strictEqual(said("Well <bre"), "Well &lt;bre")
+    assert.strictEqual(said("<spell>AB"), '<say-as interpret-as="characters">AB</say-as>')
+  })
+
+  it("is not seen in Cartesia's timestamps", () => {
+    const dialect = Result.getOrThrow(cartesiaDialect(call, voices))
+    dialect.read({ ...request, add_timestamps: true }, () => false)
+    const audio = { _tag: "Audio", bytes: new Uint8Array(2), marks: [mark("R&amp;D", 0, 5)], atMs: 0 } as const
+    assert.containsSubset(dialect.write({ id: "a" } as LiveContext, audio), [{ word_timestamps: { words: ["R&D"] } }])
+  })
+
+  it("ends at once in Cartesia's dialect where there was nothing before", () => {
+    const [reply] = Result.getOrThrow(cartesia.read({ ...request, transcript: "" }, () => false))
+    assert.deepStrictEqual(reply, {
+      _tag: "Reply",
+      message: { type: "done", context_id: "a", done: true, status_code: 200 }
+    })
+    assert.deepStrictEqual(read(cartesia, { ...request, transcript: "", continue: true }), [])
   })
 })
 
@@ -121,7 +151,7 @@ describe("a live message is read", () => {
     const eleven = { voiceId: "selma", output_format: "mp3_44100_128", maxWaitMs: 3_000, language: "en" }
     assert.deepStrictEqual(orderIn(single, { text: "Hi. " }), eleven)
     assert.deepStrictEqual(orderIn(multi, { text: "Hi. ", voice_settings: { speed: 1.1 } }), { ...eleven, speed: 1.1 })
-    const sonic = { voiceId: "roger", output_format: "pcm_16000", maxWaitMs: 3_000 }
+    const sonic = { voiceId: "roger", output_format: "pcm_16000", maxWaitMs: 3_000, ssml: true }
     assert.deepStrictEqual(orderIn(cartesia, request), sonic)
     const law = { container: "raw", encoding: "pcm_mulaw", sample_rate: 8_000 }
     assert.deepStrictEqual(orderIn(cartesia, { ...request, output_format: law, max_buffer_delay_ms: 100 }), {

@@ -34,9 +34,13 @@ describe("an order of ElevenLabs'", () => {
   })
 
   it("has our voice, our default model, its speed and its language", () => {
-    const { order } = orderOf({ model_id: "eleven_v3", language_code: "en", voice_settings: { speed: 1.2 } })
-    const turns = [{ voice_id: "henry", input: "Hi." }]
-    assert.deepStrictEqual(order, { turns, output_format: "mp3_44100_128", language: "en", speed: 1.2 })
+    const { order, voiceId } = orderOf({
+      model_id: "eleven_v3",
+      language_code: "en",
+      voice_settings: { speed: 1.2 }
+    })
+    assert.strictEqual(voiceId, "henry")
+    assert.deepStrictEqual(order, { output_format: "mp3_44100_128", language: "en", speed: 1.2 })
     assert.strictEqual(orderOf({ model_id: "tts-3.2" }).order.model, "tts-3.2")
   })
 

@@ -17,6 +17,7 @@ import { ClonedVoices } from "../../../../services/speech-api/voices/ClonedVoice
 import { VoiceCreation } from "../../../../services/speech-api/voices/VoiceCreation.ts"
 import { VoiceFiles } from "../../../../services/speech-api/voices/VoiceFiles.ts"
 import { VoiceRemoval } from "../../../../services/speech-api/voices/VoiceRemoval.ts"
+import { cartesiaRoutes } from "../../../../services/speech-api/http/cartesia.ts"
 import { elevenLabsRoutes } from "../../../../services/speech-api/http/elevenlabs.ts"
 import { otherToken } from "../../../../services/speech-api/vendors/keys.ts"
 
@@ -82,7 +83,7 @@ export const spokenApi = (perWorkspaceMax = 8) =>
     name: "speech-api",
     host: "127.0.0.1",
     port: 0,
-    routes: [...audioRoutes, ...voiceRoutes, ...elevenLabsRoutes],
+    routes: [...audioRoutes, ...voiceRoutes, ...elevenLabsRoutes, ...cartesiaRoutes],
     renderError: renderSpeechError
   }).pipe(
     Layer.provide([
