@@ -5,6 +5,7 @@
  * "a" is the vowel of "cat" in American English and of "Katze" in German. So each language is asked once how each name
  * sounds, and the answers are inverted.
  */
+import { makeStretcher } from "#speech/audio/stretch"
 import type { ChunkPiece, EngineVoice } from "#speech/contract"
 import type { EngineJob } from "../Engine.ts"
 import type { Outcome } from "../worker/protocol.ts"
@@ -88,22 +89,26 @@ const speakPiece = (espeak: Espeak, { job, piece, text, index, begun }: PlacedPi
 
   const { starts, sent, hasPhonemes } = text ?? plainText(piece.text)
   const isLast = index === job.pieces.length - 1 && !job.goesOn
+  const stretcher = makeStretcher(style.stretch, espeak.hz)
   let samples = 0
   let isComplete = true
   const word = (event: EspeakEvent) => {
     // Positions are code points from 1; at 0 and past the end are pauses that espeak adds itself.
     const position = event.textPosition > 0 ? starts[event.textPosition - 1] : undefined
     if (event.type !== wordEvent || position === undefined || position >= piece.text.length) return
-    sink.word({ piece: index, position, sample: begun + event.sample })
+    sink.word({ piece: index, position, sample: begun + Math.round(event.sample / style.stretch) })
+  }
+  const give = (pcm: Int16Array) => {
+    samples += pcm.length
+    isComplete &&= sink.audio(pcm, job.voice.gainDb + piece.volumeDb)
+    return isComplete
   }
   const manner = { endsWithPause: isLast || pauseAfter(piece.text) > 0, hasPhonemes }
   espeak.synthesize(sent, manner, (pcm, events) => {
-    if (!isComplete) return false
-    events.forEach(word)
-    samples += pcm.length
-    isComplete = sink.audio(pcm, job.voice.gainDb + piece.volumeDb)
-    return isComplete
+    if (isComplete) events.forEach(word)
+    return give(stretcher.push(pcm))
   })
+  give(stretcher.flush())
   return { samples, isComplete }
 }
 
@@ -188,6 +193,8 @@ export const espeakParameters = (voice: EngineVoice, piece: ManneredPiece) => {
   const base = pitch + rangeShare * (pitch - 1) - rangeLift * pitch * widened
   return {
     wordsPerMinute: within(wordsPerMinute.min, wordsPerMinute.plain * rate, wordsPerMinute.max),
+    /** What espeak-ng cannot speak as slowly is stretched. */
+    stretch: Math.min(1, (wordsPerMinute.plain * rate) / wordsPerMinute.min),
     pitch: base <= 0 ? 0 : within(0, 50 + 50 * Math.log2(base), pitchMax),
     range
   }

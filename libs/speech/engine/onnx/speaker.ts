@@ -53,9 +53,9 @@ interface Placed {
 
 /** Returns the number of samples; undefined if nobody listens any more. */
 const say = (model: AcousticModel, { passage, phonemes, speaker, begun, isLast }: Placed, sink: Sink) => {
-  const { speed, pitch, range, gainDb } = passage
+  const { ownSpeed, pitch, range } = passage
   const { symbols, words } = phonemes
-  const utterance = paced(sink, { hz: model.hz, gainDb, begun, speed, endPause: endPause(symbols, isLast) })
+  const utterance = paced(sink, { hz: model.hz, passage, ownSpeed, begun, endPause: endPause(symbols, isLast) })
   const begins = (starts: ReadonlyArray<number>) => {
     for (const { position, symbol } of words) {
       const start = starts[symbol] ?? starts.at(-1)
@@ -63,7 +63,7 @@ const say = (model: AcousticModel, { passage, phonemes, speaker, begun, isLast }
       utterance.word(wordAt(passage, position, Math.round(start)), pauseBefore(symbols, symbol))
     }
   }
-  model.speak({ symbols, speaker, speed, pitch, range }, { begins, sound: utterance.audio })
+  model.speak({ symbols, speaker, speed: ownSpeed, pitch, range }, { begins, sound: utterance.audio })
   return utterance.end() ? utterance.samples() : undefined
 }
 

@@ -196,7 +196,7 @@ const nothing = new Int16Array(0)
 const sayPassage = async (spoken: Spoken, placed: Placed, sink: Sink): Promise<Said> => {
   const { talk, hello, model, placeWords } = spoken
   const { passage, voice, begun, isLast } = placed
-  const { text, gainDb, speed } = passage
+  const { text } = passage
   const hz = hello.sampleRateHz
   const stopped = (outcome: Outcome | null): Said => ({ outcome, isWanted: false, samples: 0 })
   if (text.length > model.textCharactersMax) {
@@ -206,7 +206,8 @@ const sayPassage = async (spoken: Spoken, placed: Placed, sink: Sink): Promise<S
   }
   const { words, playedHz } = wordsFor(hello, passage, voice)
   const resampler = makeResampler(playedHz, hz)
-  const utterance = paced(sink, { hz, gainDb, begun, speed, endPause: endPause(text, isLast) })
+  const ownSpeed = hello.prosody.includes("rate") ? passage.ownSpeed : 1
+  const utterance = paced(sink, { hz, passage, ownSpeed, begun, endPause: endPause(text, isLast) })
   const starts = codePointStarts(text)
   const pending: Array<Int16Array> = []
   let [samples, isWanted, isTooLong] = [0, true, false]
@@ -238,7 +239,7 @@ const sayPassage = async (spoken: Spoken, placed: Placed, sink: Sink): Promise<S
   if (hello.wordTimes) return { outcome: null, isWanted: utterance.end(), samples: utterance.samples() }
   const pcm = joined(pending, samples)
   const placedWords = placeWords({ text, language: voice.language, pcm, hz })
-  const given = give({ passage, pcm, words: placedWords, hz, begun, isLast }, sink)
+  const given = give({ passage, ownSpeed, pcm, words: placedWords, hz, begun, isLast }, sink)
   return { outcome: null, isWanted: given !== undefined, samples: given ?? 0 }
 }
 
@@ -255,11 +256,11 @@ const gridHz = 150
 
 /** A program that supports a pace but no pitch speaks slower and is played faster: its formants move along. */
 const wordsFor = (hello: Hello, passage: Passage, { name, locale }: Placed["voice"]) => {
-  const { text, speed, pitch, pronunciations, range } = passage
+  const { text, ownSpeed, pitch, pronunciations, range } = passage
   const has = (prosody: Hello["prosody"][number]) => hello.prosody.includes(prosody)
   const isPlayed = pitch !== 1 && !has("pitch") && has("rate")
   const playedHz = isPlayed ? gridHz * Math.round((hello.sampleRateHz * pitch) / gridHz) : hello.sampleRateHz
-  const rate = has("rate") ? (speed * hello.sampleRateHz) / playedHz : 1
+  const rate = has("rate") ? (ownSpeed * hello.sampleRateHz) / playedHz : 1
   const words: Words = {
     voice: name,
     locale,

@@ -32,7 +32,7 @@ export const makeSherpaSpeaker = (voice: NeuralVoice, placeWords: PlaceWords): S
       const pcm = soundOf(voice, passage, speaker)
       const words = placeWords({ text: passage.text, language, pcm, hz: voice.hz })
       const isLast = at === passages.length - 1 && !job.goesOn
-      const given = give({ passage, pcm, words, hz: voice.hz, begun, isLast }, sink)
+      const given = give({ passage, ownSpeed: passage.ownSpeed, pcm, words, hz: voice.hz, begun, isLast }, sink)
       if (given === undefined) return null
       begun += given
     }
@@ -48,6 +48,8 @@ const noSuchSpeaker = (speaker: string): Outcome => ({
 
 interface SpokenPassage {
   readonly passage: Passage
+  /** The speed at which this sound is. */
+  readonly ownSpeed: number
   readonly pcm: Int16Array
   readonly words: ReturnType<PlaceWords>
   readonly hz: number
@@ -58,9 +60,9 @@ interface SpokenPassage {
 }
 
 /** Returns the number of samples given; undefined if nobody listens any more. */
-export const give = ({ passage, pcm, words, hz, begun, isLast }: SpokenPassage, sink: Sink) => {
-  const { text, gainDb, speed } = passage
-  const utterance = paced(sink, { hz, gainDb, begun, speed, endPause: endPause(text, isLast) })
+export const give = ({ passage, ownSpeed, pcm, words, hz, begun, isLast }: SpokenPassage, sink: Sink) => {
+  const { text } = passage
+  const utterance = paced(sink, { hz, passage, ownSpeed, begun, endPause: endPause(text, isLast) })
   for (const { position, sample } of words) {
     utterance.word(wordAt(passage, position, sample), pauseBefore(text, position))
   }
@@ -73,9 +75,9 @@ export const give = ({ passage, pcm, words, hz, begun, isLast }: SpokenPassage, 
 /** A resampler's table stays small between rates on this grid. */
 const gridHz = 150
 
-const soundOf = (voice: NeuralVoice, { text, speed, pitch }: Passage, speaker: number): Int16Array => {
+const soundOf = (voice: NeuralVoice, { text, ownSpeed, pitch }: Passage, speaker: number): Int16Array => {
   const hz = pitch === 1 ? voice.hz : gridHz * Math.round((voice.hz * pitch) / gridHz)
-  const samples = toPcm(voice.speak({ text, speed: (speed * voice.hz) / hz, speaker }))
+  const samples = toPcm(voice.speak({ text, speed: (ownSpeed * voice.hz) / hz, speaker }))
   const resampler = makeResampler(hz, voice.hz)
   const parts = [resampler.push(samples), resampler.flush()]
   return joined(

@@ -4,13 +4,10 @@
  */
 import type { Outcome } from "../worker/protocol.ts"
 import { type Passage, passagesOf, toPcm } from "../worker/passages.ts"
+import { endPause, paced } from "../worker/pauses.ts"
 import type { Sink, Speaker } from "../worker/serve.ts"
 import type { NeuralVoice } from "./tts.ts"
 
-/**
- * Speaks with the voice of a recording. Pitch and its range are the recording's and cannot be requested. The model reports
- * no words; the aligner places them. A cancelled job ends with the sentence in progress.
- */
 export const makeZeroShotSpeaker = (voice: NeuralVoice): Speaker => ({
   hz: voice.hz,
   firstVoice: null,
@@ -18,9 +15,11 @@ export const makeZeroShotSpeaker = (voice: NeuralVoice): Speaker => ({
     const { samples } = job.reference ?? {}
     const text = job.voice.engine === "zero-shot" && "reference" in job.voice ? job.voice.reference.text : undefined
     if (samples === undefined || text === undefined) return noReference
-    const say = (passage: Passage) => sayPassage(voice, passage, { samples, text }, sink)
-    return passagesOf(job, false)
-      .reduce((before, passage) => before.then((isWanted) => (isWanted ? say(passage) : false)), Promise.resolve(true))
+    const passages = passagesOf(job, false)
+    const say = (passage: Passage, at: number) =>
+      sayPassage(voice, { passage, isLast: at === passages.length - 1 && !job.goesOn }, { samples, text }, sink)
+    return passages
+      .reduce((before, passage, at) => before.then((isWanted) => isWanted && say(passage, at)), Promise.resolve(true))
       .then(() => null)
   }
 })
@@ -29,19 +28,19 @@ const noReference: Outcome = { kind: "failed", reason: "voice", detail: "a job w
 
 const sayPassage = (
   voice: NeuralVoice,
-  { text, speed, gainDb }: Passage,
+  { passage, isLast }: { readonly passage: Passage; readonly isLast: boolean },
   reference: { readonly samples: Int16Array; readonly text: string },
   sink: Sink
 ) => {
+  const { text, ownSpeed } = passage
+  const utterance = paced(sink, { hz: voice.hz, passage, ownSpeed, begun: 0, endPause: endPause(text, isLast) })
   let given = 0
-  let isWanted = true
   const give = (samples: Float32Array) => {
     given += samples.length
-    isWanted &&= sink.audio(toPcm(samples), gainDb)
-    return isWanted
+    return utterance.audio(toPcm(samples))
   }
-  return voice.generate({ text, speed, reference, onSamples: give }).then((all) => {
-    if (isWanted && all.length > given) give(all.subarray(given))
-    return isWanted
+  return voice.generate({ text, speed: ownSpeed, reference, onSamples: give }).then((all) => {
+    if (all.length > given) give(all.subarray(given))
+    return utterance.end()
   })
 }

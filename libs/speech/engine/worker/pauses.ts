@@ -3,7 +3,9 @@
  * pauses at a comma sometimes for 50 ms and sometimes for 450. Here the silence at the edges, and at each punctuation
  * mark, becomes as long as the mark asks; word starts move along. Holds back only what is silent.
  */
+import { makeStretcher } from "#speech/audio/stretch"
 import type { WordStart } from "#speech/contract"
+import type { Passage } from "./passages.ts"
 import { joined, type Sink } from "./serve.ts"
 
 /**
@@ -48,11 +50,11 @@ const fadeSeconds = 0.002
 
 interface Utterance {
   readonly hz: number
-  readonly gainDb: number
+  readonly passage: Pick<Passage, "gainDb" | "speed">
+  /** The speed at which the model speaks it; the rest is stretched. */
+  readonly ownSpeed: number
   /** Samples of the job before this utterance. */
   readonly begun: number
-  /** How many times the voice's own. */
-  readonly speed: number
   /** Milliseconds at the voice's own speed; 0 if the next utterance follows within a sentence. */
   readonly endPause: number
 }
@@ -96,10 +98,13 @@ export interface Paced {
   readonly samples: () => number
 }
 
-export const paced = (sink: Sink, { hz, gainDb, begun, speed, endPause }: Utterance): Paced => {
+export const paced = (sink: Sink, { hz, passage, ownSpeed, begun, endPause }: Utterance): Paced => {
+  const { gainDb, speed } = passage
+  const stretch = speed / ownSpeed
+  const stretcher = makeStretcher(stretch, hz)
   const samplesOf = (seconds: number) => Math.round(seconds * hz)
   const margin = samplesOf(marginSeconds)
-  const pauseLength = (milliseconds: number) => Math.round((milliseconds / 1_000 / speed) * hz)
+  const pauseLength = (milliseconds: number) => Math.round((milliseconds / 1_000 / ownSpeed) * hz)
   const timeline = makeTimeline()
   const marked: Array<{ readonly sample: number; readonly pause: number }> = []
   let waiting: Array<WordStart> = []
@@ -107,14 +112,16 @@ export const paced = (sink: Sink, { hz, gainDb, begun, speed, endPause }: Uttera
   let silent: Int16Array = new Int16Array(0)
   let [hasSound, isWanted] = [false, true]
   const tell = (words: ReadonlyArray<WordStart>) => {
-    for (const word of words) sink.word({ ...word, sample: begun + timeline.heardAt(word.sample) })
+    for (const word of words) {
+      sink.word({ ...word, sample: begun + Math.round(timeline.heardAt(word.sample) / stretch) })
+    }
   }
   /** Takes `length` samples of the model's sound, which are heard as these. */
   const give = (length: number, heard: Int16Array) => {
     timeline.put(length, heard.length)
     tell(waiting.filter(({ sample }) => sample < timeline.taken()))
     waiting = waiting.filter(({ sample }) => sample >= timeline.taken())
-    isWanted &&= heard.length === 0 || sink.audio(heard, gainDb)
+    isWanted &&= heard.length === 0 || sink.audio(stretcher.push(heard), gainDb)
   }
   /** Silence that sound follows. */
   const giveSilence = (pcm: Int16Array) => {
@@ -155,9 +162,10 @@ export const paced = (sink: Sink, { hz, gainDb, begun, speed, endPause }: Uttera
       ending.set(silent.subarray(0, length))
       give(silent.length, ending)
       tell(waiting)
+      isWanted &&= sink.audio(stretcher.flush(), gainDb)
       return isWanted
     },
-    samples: timeline.heard
+    samples: () => Math.round(timeline.heard() / stretch)
   }
 }
 

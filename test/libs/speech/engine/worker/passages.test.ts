@@ -31,11 +31,19 @@ describe("the passages of a job for a model", () => {
       [["One two.", 1, 1]]
     )
   })
-  it("keep a pace that the model can hold, and leave out unspeakable text", () => {
-    const job = jobOf(voice, piece("Fast", { ratePercent: 900 }), piece(" ... "), piece("\u0001"))
-    assert.deepStrictEqual(
-      passagesOf(job).map(({ speed }) => speed),
-      [2]
+  it.each([
+    [900, 7.2, 1.25],
+    [150, 1.2, 1.2],
+    [50, 0.4, 0.8],
+    [10_000, 10, 1.25]
+  ])("at %d %% are at %d times the voice's pace, of which the model speaks %d", (ratePercent, speed, ownSpeed) => {
+    const passage = passagesOf(jobOf(voice, piece("Fast", { ratePercent })))[0]
+    assert.deepInclude(passage, { speed, ownSpeed })
+  })
+  it("leave out unspeakable text", () => {
+    assert.strictEqual(
+      passagesOf(jobOf(voice, piece("Fast"), piece(" ... ", { ratePercent: 90 }), piece("\u0001"))).length,
+      1
     )
   })
   it("know for each of their words the piece and the place in it", () => {

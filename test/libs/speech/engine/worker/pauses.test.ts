@@ -49,6 +49,7 @@ const soundOf = (stretches: ReadonlyArray<number>) => {
 
 interface Given {
   readonly speed?: number
+  readonly ownSpeed?: number
   readonly endPause?: number
   readonly words?: ReadonlyArray<readonly [sample: number, pause: number]>
   /** Samples that come at once. */
@@ -58,20 +59,20 @@ interface Given {
 
 const heard = (
   pcm: Int16Array,
-  { speed = 1, endPause = 320, words = [], step = pcm.length, wordsComeLate = false }: Given = {}
+  { speed = 1, ownSpeed = speed, endPause = 320, words = [], step = pcm.length, wordsComeLate = false }: Given = {}
 ) => {
   const samples: Array<number> = []
   const starts: Array<WordStart> = []
   const told: Array<number> = []
   const utterance = paced(
     {
-      audio: (part) => samples.push(...part) > 0,
+      audio: (part) => samples.push(...part) >= 0,
       word: (word) => {
         starts.push(word)
         told.push(samples.length)
       }
     },
-    { hz, gainDb: 0, begun: 0, speed, endPause }
+    { hz, passage: { gainDb: 0, speed }, ownSpeed, begun: 0, endPause }
   )
   const tell = () => {
     for (const [position, [sample, pause]] of words.entries()) utterance.word({ piece: 0, position, sample }, pause)
@@ -127,6 +128,21 @@ describe("a paced utterance", () => {
   it("pauses for less when it is spoken faster", () => {
     const { samples } = heard(soundOf([500, -400, 500]), { speed: 2, words: [[900, 160]] })
     assert.deepStrictEqual(stretchesOf(samples), [500, -80, 500, -130])
+  })
+  it("is stretched where the model does not speak so fast itself, and so are its pauses and its words", () => {
+    const pcm = soundOf([-300, 500, -400, 600])
+    const { length, samples, starts } = heard(pcm, {
+      speed: 4,
+      ownSpeed: 1.25,
+      words: [
+        [310, 0],
+        [1_200, 160]
+      ]
+    })
+    const unstretched = 30 + 500 + 128 + 600 + 226
+    assert.strictEqual(length, Math.round(unstretched / 3.2))
+    assert.strictEqual(samples.length, length)
+    assert.deepStrictEqual(starts, [Math.round(40 / 3.2), Math.round(658 / 3.2)])
   })
   it("keeps a word's distance from the sound behind a shortened silence", () => {
     const words = [
