@@ -90,6 +90,10 @@ export interface Language {
   /** Words before a time with a full stop, "alle 14.30", and before a day and a month, "on 12/25". */
   readonly isBeforeTime?: RegExp
   readonly isBeforeDate: RegExp
+  /** With "by" behind them a fraction follows, no date. */
+  readonly isOperation?: RegExp
+  /** Points of a total follow. */
+  readonly isRating?: RegExp
   /** Telephone numbers that begin with no country, and how one group of them is said. */
   readonly telephone: ReadonlyArray<RegExp>
   readonly sayTelephoneGroup?: (digits: string) => string

@@ -135,8 +135,8 @@ const undressed = ({ core, lead, trail }: Word): Said | undefined =>
 
 /** A heading's sign, a bullet, a line across, a cell's border, a smile. */
 const isSilent = (place: Place, { core, text }: Word) => {
-  if (/^(?:[#•▪◦●■○►·=*_`|]{1,80}|[:;]-?[)(DPp])$/u.test(core) || /^(?:[:;]-?[)(DPp]|[-–—]{3,80})$/u.test(text)) {
-    return !/^(?:[*·]|={1,3})$/u.test(core) || place.at === 0 || beginsLine(place)
+  if (/^(?:[#•▪◦●■○►·=*_`|]{1,80}|[:;]-?[)(DPp])$/u.test(core) || /^(?:[:;]-?[)(DPp]|[-–—|:]{3,80})$/u.test(text)) {
+    return !/^(?:[*·#]|={1,3})$/u.test(core) || place.at === 0 || beginsLine(place)
   }
   return /^(?:[-–—+>]|[*])$/u.test(text) && (place.at === 0 || beginsLine(place))
 }
@@ -176,7 +176,7 @@ const spansOf = (
     const isLast = last === parts.length - 1
     const next = words[at + last + 1]
     // No sentence goes on in small letters: the full stop was an abbreviation's.
-    const isWithin = end.trail === "" && next !== undefined && /^\p{Ll}/u.test(next.core)
+    const isWithin = /^[,;:]/u.test(end.trail) || (end.trail === "" && next !== undefined && /^\p{Ll}/u.test(next.core))
     const stop = isLast && !takesStop && !isWithin ? end.stop : ""
     const lead = isBare ? "" : word.lead.replace(/^!(?=\[)/u, "").replaceAll(markup, "")
     const trail = isBare ? end.trail.replace(/^[)"”″'’]/u, "") : trailOf(end)

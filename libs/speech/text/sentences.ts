@@ -89,7 +89,9 @@ export const mayGoOnAfter = (text: string, at: number): boolean => {
   if (text[end - 1] !== ".") return false
   const word = wordBefore(text, 0, end)
   const lower = word.toLowerCase()
-  return counting.has(lower) || streets.has(lower) || /^\p{Nd}{1,3}$/u.test(word) || isInitial(word)
+  return (
+    counting.has(lower) || streets.has(lower) || halves.test(word) || /^\p{Nd}{1,3}$/u.test(word) || isInitial(word)
+  )
 }
 
 const endOfWords = (text: string, start: number, at: number) => {
@@ -110,7 +112,7 @@ const linesBetween = (text: string, from: number, to: number) => {
 
 /** The word after `at`, without quotes and brackets before it; empty if another character is there. */
 const nextWord = (text: string, at: number) =>
-  /^[\s([{"'“”‘’«»„¿¡]{0,8}([\p{L}\p{N}][\p{L}\p{M}\p{N}'’]*)/u.exec(text.slice(at, at + wordReach))?.[1] ?? ""
+  /^[\s([{"'“”‘’«»„¿¡*#]{0,8}([\p{L}\p{N}][\p{L}\p{M}\p{N}'’]*)/u.exec(text.slice(at, at + wordReach))?.[1] ?? ""
 
 /** "1." and "12." at the start of a sentence number it. */
 const isListNumber = (text: string, start: number, end: number) =>
@@ -133,17 +135,21 @@ const leading = new Set(
 const counting = new Set(
   (
     "no nos nr n núm num fig figs vol p pp pg art sec ch eq ca approx ver tel bd kap cap jan feb mar apr jun jul aug sep sept " +
-    "oct nov dec apt ste rm ext max min"
+    "oct nov dec apt ste rm ext max min op eqs prop"
   ).split(" ")
 )
 
 /** Words that start a sentence far more often than they follow an initial or "U.S.". */
-const openers = new Set(
+export const openers: ReadonlySet<string> = new Set(
   (
     "the a an this that these those he she it they we you i his her their our my in on at but and so then when while " +
     "after before if as there here what who how why yes no not for however"
   ).split(" ")
 )
+
+/** Behind "p.m.": of North America, and the universal time. */
+const zones = /^(?:[ECMP][SD]?T|UTC|GMT|BST|CES?T)$/u
+const halves = /^[ap]\.m$/iu
 
 /** Behind a street: "Pennsylvania Ave. NW". */
 const streets = new Set("st ave blvd rd dr ln ct pl hwy pkwy".split(" "))
@@ -158,7 +164,7 @@ const continuesAfter = (word: string, next: string): boolean => {
   const lower = word.toLowerCase()
   const following = next.toLowerCase()
   if (leading.has(lower) || (word === "v" && /^\p{Lu}/u.test(next))) return true
-  if (streets.has(lower) && quarters.test(next)) return true
+  if ((streets.has(lower) && quarters.test(next)) || (halves.test(word) && zones.test(next))) return true
   if (counting.has(lower)) return /^\p{Nd}/u.test(next)
   if (/^\p{Nd}{1,2}$/u.test(word)) return germanMonths.has(following)
   return isInitial(word) && !openers.has(following)

@@ -49,11 +49,25 @@ const always: Readonly<Record<string, string>> = {
   qty: "quantity",
   "acct.": "account",
   "ea.": "each",
+  "appt.": "appointment",
+  "pts.": "points",
+  pts: "points",
+  "pcs.": "pieces",
+  pcs: "pieces",
+  "bal.": "balance",
+  addr: "address",
+  "addr.": "address",
+  "exp.": "expires",
+  "pop.": "population",
+  thx: "thanks",
+  pls: "please",
+  btw: "by the way",
+  brb: "be right back",
+  idk: "I don't know",
+  tmrw: "tomorrow",
   yrs: "years",
   hwy: "Highway",
   rte: "Route",
-  wwi: "World War one",
-  wwii: "World War two",
   "ca.": "circa",
   "w/": "with",
   "w/o": "without",
@@ -80,6 +94,11 @@ const perhapsLast: Readonly<Record<string, string>> = {
   "mi.": "miles",
   "yrs.": "years",
   "mo.": "months",
+  "mos.": "months",
+  "yr.": "year",
+  "wk.": "week",
+  "wks.": "weeks",
+  "mins.": "minutes",
   "hr.": "hour",
   "min.": "minutes",
   "max.": "maximum",
@@ -120,6 +139,9 @@ const numbered: Readonly<Record<string, string>> = {
   sec: "section",
   art: "article",
   eq: "equation",
+  eqs: "equations",
+  op: "opus",
+  prop: "proposition",
   ext: "extension",
   apt: "apartment",
   ste: "suite",
@@ -143,6 +165,20 @@ const streets: Readonly<Record<string, string>> = {
   expy: "Expressway",
   ter: "Terrace"
 }
+
+/** As the post shortens them, behind a town and a comma. */
+const postal: Readonly<Record<string, string>> = Object.fromEntries(
+  (
+    "AL Alabama,AK Alaska,AZ Arizona,AR Arkansas,CA California,CO Colorado,CT Connecticut,DE Delaware,FL Florida,GA Georgia," +
+    "HI Hawaii,ID Idaho,IL Illinois,IN Indiana,IA Iowa,KS Kansas,KY Kentucky,LA Louisiana,ME Maine,MD Maryland," +
+    "MA Massachusetts,MI Michigan,MN Minnesota,MS Mississippi,MO Missouri,MT Montana,NE Nebraska,NV Nevada,NH New Hampshire," +
+    "NJ New Jersey,NM New Mexico,NY New York,NC North Carolina,ND North Dakota,OH Ohio,OK Oklahoma,OR Oregon," +
+    "PA Pennsylvania,RI Rhode Island,SC South Carolina,SD South Dakota,TN Tennessee,TX Texas,UT Utah,VT Vermont,VA Virginia," +
+    "WA Washington,WV West Virginia,WI Wisconsin,WY Wyoming"
+  )
+    .split(",")
+    .map((pair) => [pair.slice(0, 2), pair.slice(3)])
+)
 
 /** As newspapers shorten them, behind a town and a comma. */
 const states: Readonly<Record<string, string>> = Object.fromEntries(
@@ -239,12 +275,25 @@ const isCounted = (place: Place) => {
 
 const other = (place: Place, word: Word) => {
   // "CA" is California and "MIN" shouted.
-  const isShort = /^\p{Lu}{2,3}$/u.test(word.core) && !/^WWII?$/u.test(word.core)
+  const isShort = /^\p{Lu}{2,3}$/u.test(word.core)
   const key = isShort ? "" : `${word.core}${word.stop}`.toLowerCase()
   if (key === "min." && !isCounted(place)) return { parts: ["minimum"], takesStop: true }
+  if (key === "incl." && previousCore(place) === "not")
+    return { parts: ["included"], takesStop: !mayEndSentence(place) }
+  if (key === "ed." && /(?:st|nd|rd|th)$/u.test(previousCore(place)))
+    return { parts: ["edition"], takesStop: !mayEndSentence(place) }
+  if (key === "c." && /^\d$|[¼-¾]$/u.test(previousCore(place)))
+    return { parts: [previousCore(place) === "1" ? "cup" : "cups"], takesStop: true }
   if (key === "v." && isName(previousCore(place)) && isName(wordAt(place, 1)?.core))
     return { parts: ["versus"], takesStop: true }
-  if (Object.hasOwn(states, word.core) && word.stop === "." && wordAt(place, -1)?.trail.endsWith(",") === true) {
+  const isBehindTown = wordAt(place, -1)?.trail.endsWith(",") === true && isName(previousCore(place))
+  if (Object.hasOwn(postal, word.core) && isBehindTown && !isName(wordAt(place, 1)?.core))
+    return { parts: [postal[word.core] ?? ""] }
+  if (
+    Object.hasOwn(states, word.core) &&
+    word.stop === "." &&
+    (place.at === 0 || wordAt(place, -1)?.trail.endsWith(",") === true)
+  ) {
     return { parts: [states[word.core] ?? ""], takesStop: !mayEndSentence(place) }
   }
   if (Object.hasOwn(always, key)) return { parts: [always[key] ?? ""], takesStop: true }
@@ -262,10 +311,11 @@ const direction = (place: Place, word: Word) => {
     Object.hasOwn(streets, previous) || Object.values(streets).some((street) => street.toLowerCase() === previous)
   const next = wordAt(place, 1)?.core ?? ""
   const isBeforeStreet = (/^\d{1,5}[a-z]?$/u.test(previous) && isName(next)) || /^\d{1,3}(?:st|nd|rd|th)$/u.test(next)
+  const isWay = word.core.length === 2 && /^(?:miles?|mi|km|kilometers?)$/u.test(previousCore(place))
   const isOfRoad =
     /^(?:I-\d{1,3}|\d{1,3})$/u.test(previousCore(place)) &&
     /^(?:hwy|highway|route|interstate|us|i-\d+)$/iu.test(wordAt(place, -2)?.core ?? "")
-  return isBehindStreet || isBeforeStreet || isOfRoad
+  return isBehindStreet || isBeforeStreet || isOfRoad || isWay
     ? { parts: [name], takesStop: word.stop !== "" && next !== "" }
     : undefined
 }

@@ -1,6 +1,6 @@
 /** English times that need the words around them: durations, minutes behind hours, zones. Pure. */
 import type { Kind } from "../language.ts"
-import { previousCore, said, wordAt } from "../word.ts"
+import { following, previousCore, said, wordAt } from "../word.ts"
 
 export const clock: Kind = (place, language) => {
   const word = wordAt(place)
@@ -24,6 +24,18 @@ export const clock: Kind = (place, language) => {
   if (whole !== undefined) return said(`${count(whole, "minute")} ${count(rest, "second")}`)
   const [, hour, minute = ""] = /^(\d{1,2})h(\d{1,2})m(?:in)?$/u.exec(word.core) ?? []
   if (hour !== undefined) return said(`${count(hour, "hour")} ${count(minute, "minute")}`)
+  const [, military = "", past = ""] = /^([01]\d|2[0-3])([0-5]\d)$/u.exec(word.core) ?? []
+  if (military !== "" && /^(?:gmt|utc|z|hours|hrs)$/iu.test(following(place)?.core ?? "")) {
+    const minute =
+      past === "00"
+        ? "hundred"
+        : past.startsWith("0")
+          ? `oh ${language.cardinal(past.slice(1))}`
+          : language.cardinal(past)
+    return said(
+      `${military.startsWith("0") ? `oh ${language.cardinal(military.slice(1))}` : language.cardinal(military)} ${minute}`
+    )
+  }
   const isZone =
     /^(?:[ecmp][sd]?t|utc|gmt|cest|bst|ist)$/iu.test(word.core) &&
     /^(?:[ap]\.?m|\d{1,2}:\d{2}|\d{1,2}[ap]m)$/iu.test(previous)

@@ -2,7 +2,10 @@
 import { sayPlain } from "../kinds/plain.ts"
 import { isYear } from "../kinds/range.ts"
 import type { Kind, Language } from "../language.ts"
-import { said, wordAt } from "../word.ts"
+import { wordAt } from "../word.ts"
+import { digitByDigit } from "../number.ts"
+import { inPairs } from "./digits.ts"
+import { readAsWords } from "./initialism.ts"
 import { decadeName, pluralOf } from "./year.ts"
 
 /** Each part between hyphens is said by itself. */
@@ -15,13 +18,33 @@ export const compound: Kind = (place, language) => {
     !/^[\p{L}\d.,'’]+(?:[-–][\p{L}\d.,'’]+)+$/u.test(core)
   )
     return undefined
-  const parts = core.split(/[-–]/u).map((part) => partOf(part, language))
-  return parts.includes(undefined) ? undefined : said(parts.join("-"))
+  const written = core.split(/[-–]/u)
+  const isDecades = written.length === 2 && written.every((part) => /^\d{2,4}s$/u.test(part))
+  const isName = written.length === 2 && /^\p{Lu}{1,4}$/u.test(written[0] ?? "")
+  // "10W-30" is an oil, "F-150" a car.
+  const [, grade] = /^(\d{1,2})W$/u.exec(written[0] ?? "") ?? []
+  const parts = written.map((part, at) =>
+    at === 1 && isName && /^\d{3,4}$/u.test(part) && !isYear(part)
+      ? inPairs(part, language.cardinal)
+      : at === 0 && grade !== undefined
+        ? `${language.cardinal(grade)} W`
+        : partOf(part, language, at > 0 && at === written.length - 1)
+  )
+  if (parts.includes(undefined)) return undefined
+  // A unit's full stop: "a 7-pt. scale".
+  const takesStop = language.units.has(written.at(-1) ?? "") && wordAt(place, 1) !== undefined
+  return { parts: [parts.join(isDecades ? " to " : "-")], takesStop }
 }
 
-const partOf = (part: string, language: Language): string | undefined => {
-  if (!/\d/u.test(part)) return /^\p{Lu}{1,3}$/u.test(part) ? Array.from(part).join(" ") : part
+const partOf = (part: string, language: Language, isLast: boolean): string | undefined => {
+  // "12-oz", "15-min"
+  if (isLast && part === "pt") return "point"
+  if (isLast && /^(?:\p{Ll}{1,4}|[A-Z]{1,2})$/u.test(part) && language.units.has(part) && !/^[A-Zasd]$/u.test(part))
+    return language.units.get(part)?.one
+  if (!/\d/u.test(part))
+    return /^\p{Lu}{1,3}$/u.test(part) && !readAsWords.has(part) ? Array.from(part).join(" ") : part
   if (isYear(part)) return language.year(part)
+  if (/^\d{5,}$/u.test(part)) return digitByDigit(part, language)
   if (/^\d0s$/u.test(part)) return pluralOf(language.cardinal(part.slice(0, 2)))
   return decadeName(part, language) ?? sayPlain(part, language)
 }

@@ -1,9 +1,9 @@
 /** Rows of digits that English reads in pairs or one by one: houses, codes, emergency calls. Pure. */
 import { digitByDigit } from "../number.ts"
 import type { Kind, Language } from "../language.ts"
-import { following, previousCore, said, wordAt } from "../word.ts"
+import { following, type Place, previousCore, type Said, said, wordAt } from "../word.ts"
 
-const calls = /^(?:dial|call|ring|text|phone)$/iu
+const calls = /^(?:dial|call|ring|text|phone|ext|extension|box)$/iu
 const codes =
   /^(?:zip|code|pin|otp|password|passcode|cvv|cvc|ssn|id|serial|reference|ref|confirmation|tracking|order|account|iban|postcode)$/iu
 const states =
@@ -11,16 +11,23 @@ const states =
 
 export const rowOfDigits: Kind = (place, language) => {
   const word = wordAt(place)
+  const [, first, second] = /^(\d{5})-(\d{4})$/u.exec(word?.core ?? "") ?? []
+  if (first !== undefined && second !== undefined)
+    return said(`${digitByDigit(first, language)}, ${digitByDigit(second, language)}`)
   const [, mark, digits = ""] = /^([x#]?)(\d{2,12})$/u.exec(word?.core ?? "") ?? []
-  if (word === undefined || digits === "" || /[([]/u.test(word.lead) || /^\d/u.test(following(place)?.core ?? ""))
-    return undefined
-  const isEnd = word.lead.includes("..") || word.lead.includes("…") || /^[•*xX]{2,16}$/u.test(previousCore(place))
+  if (word === undefined || digits === "" || /[([]/u.test(word.lead)) return undefined
+  if (/^\d/u.test(following(place)?.core ?? "")) return groupsOfCode(place, language)
+  const isEnd =
+    word.lead.includes("..") ||
+    word.lead.includes("…") ||
+    word.lead.includes("**") ||
+    /^[•*xX]{2,16}$/u.test(previousCore(place))
   const [previous, before] = [previousCore(place), wordAt(place, -2)?.core ?? ""]
   const spoken = digitByDigit(digits, language)
   if (mark === "x") return /^\d{3}-\d{4}$|^\d{4}$/u.test(previous) ? said(`extension ${spoken}`) : undefined
   if (isEnd) return { parts: [spoken], isBare: true }
   const isCall = calls.test(previous) || /^calls?$/u.test(wordAt(place, 1)?.core ?? "")
-  if (digits.length === 3 && mark === "" && isCall) return said(spoken)
+  if (digits.length >= 3 && mark === "" && isCall) return said(spoken)
   if (digits.length === 5 && states.test(previous)) return said(spoken)
   const isCode =
     codes.test(previous) ||
@@ -29,8 +36,17 @@ export const rowOfDigits: Kind = (place, language) => {
   return isCode && digits.length >= 4 ? said(spoken) : undefined
 }
 
+/** "Your code is 482 913". */
+const groupsOfCode = (place: Place, language: Language): Said | undefined => {
+  const [word, next] = [wordAt(place), following(place)]
+  const isCode = [-1, -2].some((offset) => codes.test(wordAt(place, offset)?.core ?? ""))
+  if (word === undefined || next === undefined || !isCode || !/^\d{3}$/u.test(word.core) || !/^\d{3}$/u.test(next.core))
+    return undefined
+  return said(`${digitByDigit(word.core, language)},`, digitByDigit(next.core, language))
+}
+
 const labels =
-  /^(?:flight|train|room|suite|bus|route|highway|hwy|interstate|exit|gate|http|status|error|returned|returns?|got|gets)$/iu
+  /^(?:flight|train|room|suite|form|iso|rfc|boeing|boeing's|airbus|bus|route|highway|hwy|interstate|exit|gate|http|status|error|returned|returns?|got|gets)$/iu
 
 /** "Flight UA 1482", "Room 1204", "HTTP 404", "a 502": names rather than amounts. */
 export const labelNumber: Kind = (place, language) => {
@@ -38,10 +54,18 @@ export const labelNumber: Kind = (place, language) => {
   if (digits === undefined || digits.startsWith("0")) return undefined
   const [previous, next] = [previousCore(place), following(place)?.core ?? ""]
   const isCarrier = /^[A-Z\d]{2}$/u.test(previous) && labels.test(wordAt(place, -2)?.core ?? "")
+  const isRoad =
+    previous === "the" &&
+    /^(?:take|took|on|via|off|onto|from)$/iu.test(wordAt(place, -2)?.core ?? "") &&
+    digits.length === 3 &&
+    !language.isNoun(next)
+  const isAircraft = /^7[0-9]7$/u.test(digits) && !language.isNoun(next)
   const isStatus =
     /^[1-5]\d{2}$/u.test(digits) &&
     (/^(?:errors?|responses?|status)$/u.test(next) || (/^an?$/u.test(previous) && !language.isNoun(next)))
-  return labels.test(previous) || isCarrier || isStatus ? said(inPairs(digits, language.cardinal)) : undefined
+  return labels.test(previous) || isCarrier || isStatus || isRoad || isAircraft
+    ? said(inPairs(digits, language.cardinal))
+    : undefined
 }
 
 const software =
@@ -56,7 +80,7 @@ export const softwareVersion: Kind = (place, language) => {
 }
 
 const streets =
-  /^(?:st|street|ave|avenue|rd|road|dr|drive|blvd|boulevard|ln|lane|ct|court|pl|place|way|expy|expressway|hwy|highway|pkwy|parkway|sq|square|terrace|ter)$/iu
+  /^(?:st|street|ave|avenue|rd|road|dr|drive|blvd|boulevard|ln|lane|ct|court|pl|place|way|expy|expressway|hwy|highway|pkwy|parkway|broadway|sq|square|terrace|ter)$/iu
 
 /** "1600 Pennsylvania Ave" is "sixteen hundred", "221B Baker St" "two twenty-one B". */
 export const houseNumber: Kind = (place, language) => {
@@ -69,7 +93,7 @@ const isBeforeStreet = (place: Parameters<Kind>[0]) => {
   for (let offset = 1; offset <= 4; offset += 1) {
     const word = offset === 1 ? following(place) : wordAt(place, offset)
     if (word === undefined || !/^\p{Lu}/u.test(word.core)) return false
-    if (offset > 1 && streets.test(word.core)) return true
+    if (streets.test(word.core) && (offset > 1 || /^broadway$/iu.test(word.core))) return true
     if (word.trail !== "" || word.stop !== "") return false
   }
   return false

@@ -1,5 +1,6 @@
 /** Initialisms that voices would read as words: they are spelled. Those that people read as words stay. Pure. */
 import type { Kind } from "../language.ts"
+import { openers } from "../../text/sentences.ts"
 import { mayEndSentence, type Place, previousCore, said, wordAt } from "../word.ts"
 
 /** Spelled though they could be read. */
@@ -7,15 +8,28 @@ const spelled = new Set(
   (
     "AI API APIs UI UX URL URLs URI USA UK EU UN UAE IDE IDs ID IO IP IT OS AWS IAM CEO CFO CTO COO CIO HR IQ EV EVs IOU " +
     "ETA FAQ FAQs ISO IRS IPO IPOs NBA NFL MBA PhD AM FM AC DC AA AAA ACL ACLs AOL ATM ATMs SQL USB LED LEDs LCD OEM " +
-    "ROI SEO SLA SLAs SLO SLOs SDK SDKs EOD EOF ETF ETFs AUM EBIT UDP IoT UAT UV UI UIs UEFI EEG WHO LA NYC OT UA SFO ORD NY APR APY YTD SKU CI GPU GPUs CPU CPUs BMI IU PSU ATP FAA EPA IMF NCAA IEEE AP ABC CBS NBC CNN BBC EUR CIA NSA DOJ SEC IDEs IPs EST EDT UTC CET CEST IST GMT ISBN OTP MIT UCLA USC IBM IMF OECD IEEE"
+    "ROI SEO SLA SLAs SLO SLOs SDK SDKs EOD EOF ETF ETFs AUM EBIT UDP IoT UAT UV UI UIs UEFI EEG WHO LA LAX ATL EPS ACH IAD IAH MIA EWR NYC OT UA SFO ORD NY APR APY YTD SKU CI GPU GPUs CPU CPUs BMI IU PSU ATP FAA EPA IMF NCAA IEEE AP ABC CBS NBC CNN BBC EUR CIA NSA DOJ SEC IDEs IPs EST EDT UTC CET CEST IST GMT ISBN OTP MIT UCLA USC IBM IMF OECD IEEE"
   ).split(" ")
 )
+
+/** Capitals that people read as a word, and that stand beside digits. */
+export const readAsWords = new Set("ARM SEV RAM ROM PIN SIM GIF MAX MIN LAN".split(" "))
 
 /** A plural or a possessive belongs to the word: "CEO's", "GPUs". */
 export const initialism: Kind = (place) => {
   const word = wordAt(place)
   const [, letters = "", tail = ""] = /^(\p{Lu}{2,5})((?:['’]s|s)?)$/u.exec(word?.core ?? "") ?? []
   if (word === undefined || letters === "") return undefined
+  // "ATL to SEA": airports.
+  const isJourney =
+    letters.length === 3 &&
+    [2, -2].some(
+      (offset) =>
+        /^[A-Z]{3}$/u.test(wordAt(place, offset)?.core ?? "") &&
+        /^(?:to|→|-|–)$/u.test(wordAt(place, offset / 2)?.core ?? "")
+    )
+  const isMoney = letters === "US" && /^\$\d/u.test(wordAt(place, 1)?.core ?? "")
+  if (isJourney || isMoney) return said(Array.from(letters).join(" "))
   const isUnreadable = !/[AEIOUY]/u.test(letters)
   if (!isUnreadable && !spelled.has(letters) && !spelled.has(word.core)) return undefined
   return said(Array.from(letters).join(" ") + tail.replace("’", "'"))
@@ -33,13 +47,21 @@ const greek: Readonly<Record<string, string>> = Object.fromEntries(
 /** Letters with full stops or signs: "U.S.A.", "R&D", "C++", "an A+", "π". */
 export const lettersAndSigns: Kind = (place) => {
   const word = wordAt(place)
-  if (word === undefined || word.core.length > 12) return undefined
+  if (word === undefined || word.core.length > 16) return undefined
   const { core, stop } = word
   if (core === "©" && /^copyright$/iu.test(previousCore(place))) return said("")
+  if (/^WWII?$/u.test(core)) return said(`World War ${core === "WWI" ? "one" : "two"}`)
+  // Roth plans.
+  if (/^40[13]k$/u.test(core)) return said(core === "401k" ? "four oh one k" : "four oh three k")
+  const [, letterBefore = "", behind] = /^([α-ω])-(\p{L}{2,12})$/u.exec(core) ?? []
+  if (behind !== undefined) return said(`${greek[letterBefore] ?? ""} ${behind}`)
   const letter = Object.hasOwn(greek, core.toLowerCase()) && core.length === 1 ? greek[core.toLowerCase()] : undefined
   if (letter !== undefined) return said(letter)
   if (/^(?:\p{L}\.){1,6}\p{L}$/u.test(core) && stop === ".") {
-    return { parts: [core.toUpperCase().replaceAll(".", " ")], takesStop: !mayEndSentence(place) }
+    return {
+      parts: [core.toUpperCase().replaceAll(".", " ")],
+      takesStop: !mayEndSentence(place) || !openers.has(wordAt(place, 1)?.core.toLowerCase() ?? "the")
+    }
   }
   // "C. S. Lewis"
   if (

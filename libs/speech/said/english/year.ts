@@ -9,7 +9,7 @@ import { isYear } from "../kinds/range.ts"
 const before = new Set(
   (
     "in since until till from by during of year years before after circa around early late mid spring summer fall autumn " +
-    "winter copyright © est established founded born died fy christmas q1 q2 q3 q4 h1 h2 pre post"
+    "winter between copyright © est established founded born died fy christmas q1 q2 q3 q4 h1 h2 pre post"
   ).split(" ")
 )
 const behind = new Set(
@@ -35,6 +35,11 @@ export const yearInWords: Kind = (place, language) => {
   const isCounted = /^\p{Ll}{2,}s$/u.test(next) && !behind.has(next)
   if (isMonth(previous) || behind.has(next.toLowerCase())) return said(language.year(digits))
   if (before.has(previous) && !isCounted && language.units.get(next) === undefined) return said(language.year(digits))
+  const isOfDate = place.at === 0 && word.trail.startsWith(",") && /^(?:19|20)/u.test(digits)
+  if (isOfDate) return said(language.year(digits))
+  const isPair =
+    previous === "and" && isYear(wordAt(place, -2)?.core ?? "") && /^between$/iu.test(wordAt(place, -3)?.core ?? "")
+  if (isPair) return said(language.year(digits))
   const isLast = wordAt(place, 1) === undefined || word.stop !== ""
   const isCited = wordAt(place, -1)?.trail.endsWith(",") === true && isLast && /^(?:19|20)/u.test(digits)
   const isNamed = previous === "the" && /^(?:19[3-9]|20[0-2])/u.test(digits) && language.isNoun(next) && !isCounted

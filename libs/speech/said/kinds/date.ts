@@ -48,8 +48,19 @@ export const dayAndMonth: Kind = (place, language) => {
   const [, from = "", to = ""] = /^(\d{1,2}\/\d{1,2})[–-](\d{1,2}\/\d{1,2})$/u.exec(core) ?? []
   const [first, last] = [from, to].map((day) => sayDay(day, language, place))
   if (first !== undefined && last !== undefined) return said(`${first} ${language.words.to} ${last}`)
-  const day = language.isBeforeDate.test(previousCore(place)) ? sayDay(core, language, place) : undefined
+  const [, month, year] = /^(0?[1-9]|1[0-2])\/(20\d\d)$/u.exec(core) ?? []
+  if (month !== undefined && year !== undefined) return said(language.date({ month: Number(month), year }, place))
+  const day = isDay(core, place, language) ? sayDay(core, language, place) : undefined
   return day === undefined ? undefined : said(day)
+}
+
+/** Nobody cuts into fifteenths, and a number with a zero before it is no part of a whole. */
+const isDay = (core: string, place: Place, { isBeforeDate, isOperation, isRating }: Language) => {
+  const previous = previousCore(place)
+  if (isBeforeDate.test(previous)) return isOperation?.test(wordAt(place, -2)?.core ?? "") !== true
+  const below = Number(/^(?!9\/11$)\d{1,2}\/(\d{1,2})$/u.exec(core)?.[1] ?? 0)
+  const isPart = below <= 12 || [16, 20, 24, 32].includes(below)
+  return (!isPart || /^0\d\/|\/0\d$/u.test(core)) && isRating?.test(previous) !== true
 }
 
 const sayDay = (written: string, language: Language, place: Place) => {

@@ -1,5 +1,6 @@
 /** Fractions: by a slash or by a sign of their own, alone or behind a whole number. Pure. */
 import type { Kind, Language, Reader } from "../language.ts"
+import { readNumber, sayNumber } from "../number.ts"
 import { following, previousCore, said, wordAt } from "../word.ts"
 import { unitNamed } from "./unit.ts"
 
@@ -23,8 +24,9 @@ export const isProper = ({ above, below }: Pick<Fraction, "above" | "below">): b
 
 export const sayFraction: Reader = (core, language, place) => {
   const fraction = readFraction(core)
-  if (fraction === undefined) return undefined
-  if (language.isCounted.test(previousCore(place))) return ofMany(fraction, language)
+  if (fraction === undefined) return rating(core, language)
+  if (language.isCounted.test(previousCore(place)) || /^(?:stars?|points?)$/u.test(following(place)?.core ?? ""))
+    return ofMany(fraction, language)
   if (!isProper(fraction) || !isUsual(fraction)) return notAPart(fraction, language)
   const { whole, above, below } = fraction
   if (whole !== "") return language.mixed(whole, above, below)
@@ -32,8 +34,10 @@ export const sayFraction: Reader = (core, language, place) => {
 }
 
 /** Nobody cuts into elevenths: "9/11" is a day. */
-const isUsual = ({ below }: Fraction) =>
-  Number(below) <= 10 || [12, 16, 20, 24, 32, 50, 60, 64, 100].includes(Number(below))
+const isUsual = ({ above, below }: Fraction) =>
+  Number(below) <= 10 ||
+  [12, 16, 32, 64].includes(Number(below)) ||
+  (Number(above) < 10 && [20, 24, 50, 60, 100].includes(Number(below)))
 
 /** "24/7", "9/11" and "50/50" are two numbers side by side. */
 const notAPart = ({ above, below }: Fraction, language: Language) => {
@@ -41,6 +45,15 @@ const notAPart = ({ above, below }: Fraction, language: Language) => {
   // A pressure of 120/80.
   const between = Number(above) >= 60 ? (language.operators["/"] ?? "") : ""
   return [language.cardinal(above), between, language.cardinal(below)].filter((part) => part !== "").join(" ")
+}
+
+/** "4.7/5" */
+const rating = (core: string, language: Language) => {
+  const [, points = "", of = ""] = /^(\d{1,2}[.,]\d{1,2})\/(5|10|100)$/u.exec(core) ?? []
+  const number = readNumber(points, language)
+  return number === undefined
+    ? undefined
+    : `${sayNumber(number, language)} ${language.words.outOf} ${language.cardinal(of)}`
 }
 
 /** "Step 1/4" is "one of four", "10/10" "ten out of ten". */

@@ -84,7 +84,7 @@ interface Amount {
 const amountOf = (core: string, noun: Noun, place: Place, language: Language): Amount | undefined => {
   const [, sign = "", rest = core] = /^([~≈±<>≤≥])(.{1,40})$/u.exec(core) ?? []
   const before = sign === "" ? "" : `${sign === "~" ? language.words.about : (language.signs[sign] ?? "")} `
-  const number = readNumber(rest, language)
+  const number = readNumber(/^\d{1,3}(?:_\d{3}){1,5}$/u.test(rest) ? rest.replaceAll("_", "") : rest, language)
   if (number !== undefined) return { text: `${before}${sayCounted(number, noun, language)}`, isOne: isOne(number) }
   const isCount = language.magnitudes[core] !== undefined && /\d$/u.test(previousCore(place))
   if (isCount) return { text: core, isOne: false }
@@ -98,15 +98,17 @@ const amountOf = (core: string, noun: Noun, place: Place, language: Language): A
 const inFeet = (place: Place, language: Language): Said | undefined => {
   const word = wordAt(place)
   const [foot, inch] = [language.units.get("ft"), language.units.get("in")]
-  if (word === undefined || foot === undefined || inch === undefined || word.lead !== "") return undefined
+  if (word === undefined || foot === undefined || inch === undefined || !/^\(?$/u.test(word.lead)) return undefined
   const [, feet, inches] = /^(\d{1,2})['’′](\d{1,2})$/u.exec(word.core) ?? []
   if (feet !== undefined && inches !== undefined) {
     return { parts: [`${language.cardinal(feet)} ${foot.one} ${language.cardinal(inches)}`], isBare: true }
   }
-  const number = /^["″]/u.test(word.trail) && !isQuoted(place) ? readNumber(word.core, language) : undefined
-  return number === undefined
+  if (!/^["″]/u.test(word.trail) || isQuoted(place)) return undefined
+  const amount = amountOf(word.core, inch, place, language)
+  const isAttribute = language.isNoun(wordAt(place, 1)?.core ?? "")
+  return amount === undefined
     ? undefined
-    : { parts: [`${sayNumber(number, language)} ${nameFor(number, inch, place, language)}`], isBare: true }
+    : { parts: [`${amount.text} ${amount.isOne || isAttribute ? inch.one : inch.many}`], isBare: true }
 }
 
 const isQuoted = ({ text, words, at }: Place) =>

@@ -112,7 +112,13 @@ export const isBeforeNoun = (place: Place, language: Language, back = -1): boole
 /** "a 10 x 20 ft room" */
 const isSecondSide = (place: Place, back: number) => /^[x×]$/u.test(wordAt(place, back)?.core ?? "")
 
-const oneOf = (money: Money): Money => ({ ...money, currency: { ...money.currency, many: money.currency.one } })
+const oneOf = ({ currency, ...money }: Money): Money => {
+  const { part } = currency
+  return {
+    ...money,
+    currency: { ...currency, many: currency.one, ...(part === undefined ? {} : { part: { ...part, many: part.one } }) }
+  }
+}
 
 const sayAmount = ({ amount, currency, magnitude }: Money, language: Language): string | undefined => {
   if (magnitude !== "") {

@@ -11,7 +11,7 @@ export const sayPlain = (core: string, language: Language, place?: Place): strin
   if (nth !== undefined) return nth
   const [, ofCentury] = /^['’‘](\d{2})$/u.exec(core) ?? []
   if (ofCentury !== undefined) return language.year(ofCentury)
-  const number = readNumber(core, language)
+  const number = readNumber(/^\d{1,3}(?:_\d{3}){1,5}$/u.test(core) ? core.replaceAll("_", "") : core, language)
   if (number === undefined) return undefined
   return sayNumber(number, language, place === undefined ? undefined : language.genderAt?.(place))
 }

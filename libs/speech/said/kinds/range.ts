@@ -1,7 +1,7 @@
 /** Ranges: two values with a dash between them, within a word or between two. Pure. */
 import type { Kind, Language, Reader } from "../language.ts"
 import { digitByDigit, readNumber } from "../number.ts"
-import { following, said, wordAt, type Place } from "../word.ts"
+import { following, said, type Word, wordAt, type Place } from "../word.ts"
 import { isUncertain, unitNamed } from "./unit.ts"
 
 const range = /^([+−-]?[^\s–—−-]{1,24})[–—-]([^\s–—-][^\s–—]{0,24})$/u
@@ -49,7 +49,10 @@ export const rangeInWords: Kind = (place, language) => {
   const [word, next, third] = [wordAt(place), following(place), following(place, 2)]
   if (word === undefined || next === undefined) return undefined
   if (/^[x×]$/u.test(word.core) && /\d$/u.test(wordAt(place, -1)?.core ?? "") && /^\d/u.test(next.core))
-    return said(/^10[\^⁰¹²³⁴⁵⁶⁷⁸⁹⁻]/u.test(next.core) ? (language.operators["×"] ?? "") : language.words.by)
+    return said(isProduct(place, next) ? (language.operators["×"] ?? "") : language.words.by)
+  // "1 x Large": one of it.
+  if (/^[x×]$/u.test(word.core) && /^\d{1,3}$/u.test(wordAt(place, -1)?.core ?? "") && /^\p{Lu}\p{Ll}/u.test(next.core))
+    return said("")
   if (dashes.test(word.core) && isBetweenTimes(place)) return said(language.words.to)
   if (dashes.test(next.core) && third !== undefined && isPlainNumber(word.core) && isPlainNumber(third.core)) {
     const [left, right] = [word.core, third.core].map((core) => numberOrYear(core, language))
@@ -67,6 +70,11 @@ export const rangeInWords: Kind = (place, language) => {
 const isBetweenTimes = (place: Place) =>
   /^(?:[ap]\.?m|\d{1,2}:\d{2}(?:[ap]m)?|\d{1,2}[ap]m)$/iu.test(wordAt(place, -1)?.core ?? "") &&
   /^\d{1,2}(?::\d{2})?(?:[ap]m)?$/iu.test(wordAt(place, 1)?.core ?? "")
+
+/** "3 × 4 + 5" and "3 × 10⁸" are sums, "3 × 4 m" are sides. */
+const isProduct = (place: Place, next: Word) =>
+  /^10[\^⁰¹²³⁴⁵⁶⁷⁸⁹⁻]/u.test(next.core) ||
+  [wordAt(place, -2)?.core, wordAt(place, 2)?.core].some((core) => /^[+−=÷-]$/u.test(core ?? ""))
 
 const isPlainNumber = (core: string) => /^\d[\d.,]{0,12}$/u.test(core)
 

@@ -9,6 +9,10 @@ const between = /^([\p{L}\d.,)(]{1,24})([+×*=<>≤≥≠≈÷]|==|!=|<=|>=|->|=
 /** `say`: how the rest of the word is spoken. */
 export const saySigned = (core: string, language: Language, place: Place, say: Reader): string | undefined => {
   if (Object.hasOwn(language.operators, core) && isBetweenNumbers(place)) return language.operators[core]
+  if (core === "#" && place.at > 0) return language.words.number
+  // "File > Run"
+  if (core === ">" && /\p{L}{2}/u.test(previousCore(place)) && /^\p{L}{2}/u.test(following(place)?.core ?? ""))
+    return ""
   if (Object.hasOwn(language.signs, core)) return language.signs[core]
   const rest = (text: string) => say(text, language, place) ?? text
   const [, before = "", after = ""] = signBefore.exec(core) ?? []

@@ -1,6 +1,6 @@
 /** Units as they are written: one of the language, a power of it, or one by another. Pure. */
 import type { Language, Noun } from "../language.ts"
-import { type Place, previousCore, type Word } from "../word.ts"
+import { type Place, previousCore, type Word, wordAt } from "../word.ts"
 
 /** A unit, a power of one, or one by another; undefined if it is none. */
 export const unitNamed = (unit: string, language: Language): Noun | undefined => {
@@ -12,8 +12,9 @@ export const unitNamed = (unit: string, language: Language): Noun | undefined =>
     const raised = /[²2]$/u.test(unit) ? language.words.square : language.words.cubic
     return { ...ofBase, one: raised(ofBase.one), many: raised(ofBase.many) }
   }
-  const [above = "", below = "", ...more] = unit.split("/")
-  const under = below === "" || more.length > 0 ? undefined : unitNamed(below, language)
+  const [above = "", ...below] = unit.split("/")
+  // "mg/kg/day": each by the next.
+  const under = below.length === 0 || below.length > 2 ? undefined : unitNamed(below.join("/"), language)
   const over =
     language.units.get(above) ??
     (/^(?:\p{Ll}{3,12}|[A-Z]{1,3})$/u.test(above) ? { one: above, many: above } : undefined)
@@ -23,6 +24,10 @@ export const unitNamed = (unit: string, language: Language): Noun | undefined =>
 
 /** "in" is a unit behind sides, before a bracket or a mark, or with a stop: "9 x 4 in". */
 export const isUncertain = (unit: Word, place: Place, language: Language): boolean => {
+  // "221 W 46th St": the letter belongs to what follows.
+  if (/^[NSEW]$/u.test(unit.core) && /^(?:\d|\p{Lu}\p{Ll})/u.test(wordAt(place, 2)?.core ?? "")) return true
+  // "1.5 A"
+  if (/^[AFJNT]$/u.test(unit.core) && /\d\.\d/u.test(wordAt(place)?.core ?? "")) return false
   if (unit.core !== "in") return language.uncertainUnits.has(unit.core)
   return !(unit.stop === "." || unit.trail !== "" || /^[x×]$/u.test(previousCore(place)))
 }

@@ -129,7 +129,7 @@ const units = nounsOf(`
   mph mile per hour/miles per hour; kph kilometer per hour/kilometers per hour; mpg mile per gallon/miles per gallon; bpm beat per minute/beats per minute; rps request per second/requests per second; fps frame per second/frames per second; km/h kilometer per hour/kilometers per hour; m/s meter per second/meters per second
   °C degree Celsius/degrees Celsius; °F degree Fahrenheit/degrees Fahrenheit; ° degree; ºC degree Celsius/degrees Celsius; ºF degree Fahrenheit/degrees Fahrenheit; º degree;
   % percent/percent; ‰ per mille/per mille; pp percentage point/percentage points; bp basis point/basis points; bps basis point/basis points; dB decibel; dBm D B M/D B M; px pixel; MP megapixel; ppm part per million/parts per million
-  mol mole; lm lumen; lx lux/lux; cd candela; hour hour; day day; month month; year year; week week; person person/people; user user; GB/s gigabyte per second/gigabytes per second; MB/s megabyte per second/megabytes per second
+  mol mole; mmol millimole; µmol micromole; dB(A) decibel; bbl barrel; Mi mebibyte; Gi gibibyte; ft-lbs foot-pound/foot-pounds; lm lumen; lx lux/lux; cd candela; hour hour; day day; month month; year year; week week; person person/people; user user; GB/s gigabyte per second/gigabytes per second; MB/s megabyte per second/megabytes per second
 `)
 
 const signs: Language["signs"] = {
@@ -274,7 +274,7 @@ const englishOf = (cardinal: Language["cardinal"], isMonthFirst: boolean): Langu
   magnitudes,
   ofMagnitude: (noun) => noun,
   units,
-  uncertainUnits: new Set("a A S In IN H t T d D C F K k M N J B G L e x".split(" ")),
+  uncertainUnits: new Set("a A S In IN H t T d D C F K k M N J B G e x".split(" ")),
   per: "per",
   signs,
   symbols,
@@ -295,12 +295,15 @@ const englishOf = (cardinal: Language["cardinal"], isMonthFirst: boolean): Langu
     compound
   ],
   lateKinds: [initialism],
-  isArticle: /^(?:an?|the|this|that|each|every|my|your|his|her|its|our|their)$/iu,
+  isArticle: /^(?:an?|the|my|your|his|her|its|our|their)$/iu,
   isCounted: /^(?:step|part|page|day|week|lesson|episode|round|question|slide|chapter|try|attempt)$/iu,
   isNoun: (core) => /^(?:\p{Ll}[\p{Ll}-]{2,}|\p{Lu}{2,6})$/u.test(core) && !functionWords.has(core),
   isLabelled:
-    /^(?:exit|gate|seat|row|room|apartment|apt|unit|suite|section|bus|line|route|building|flat|floor|platform|track|block|wing|terminal)$/iu,
-  isBeforeDate: /^(?:on|by|since|until|before|after|from|due|dated|mon|tues?|wed|thur?s?|fri|sat|sun)$/iu,
+    /^(?:exit|gate|seat|row|room|apartment|apt|unit|suite|section|bus|line|route|building|flat|floor|platform|track|block|wing|terminal|box)$/iu,
+  isBeforeDate:
+    /^(?:on|by|since|until|till|thru|through|before|after|from|due|dated|posted|starting|ending|effective|mon|tues?|wed|thur?s?|fri|sat|sun)$/iu,
+  isOperation: /^(?:multiply|multiplied|divide|divided|times)$/iu,
+  isRating: /^(?:scored|got|rated|rating|score|solved|passed)$/iu,
   telephone: [/^(?:1[ .-])?(?:\(\d{3}\)[ .-]?|\d{3}[ .-])\d{3}[ .-]\d{4}$/u, /^\d{3}-\d{4}$/u]
 })
 
