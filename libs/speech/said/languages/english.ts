@@ -234,6 +234,27 @@ const functionWords = new Set(
   ).split(" ")
 )
 
+const words: Language["words"] = {
+  minus: "minus",
+  plus: "plus",
+  to: "to",
+  and: "and",
+  by: "by",
+  of: "of",
+  outOf: "out of",
+  against: "to",
+  number: "number",
+  about: "about",
+  squared: "squared",
+  cubed: "cubed",
+  square: (unit) => `square ${unit}`,
+  cubic: (unit) => `cubic ${unit}`,
+  power: (exponent) =>
+    exponent.startsWith("-")
+      ? `to the minus ${toCardinal(exponent.slice(1))}`
+      : `to the ${exponent === "0" ? "zero" : ordinal(exponent)}`
+}
+
 const englishOf = (cardinal: Language["cardinal"], isMonthFirst: boolean): Language => ({
   decimalMark: ".",
   groupSpace: undefined,
@@ -250,26 +271,7 @@ const englishOf = (cardinal: Language["cardinal"], isMonthFirst: boolean): Langu
   fraction,
   mixed,
   sayLabel: (digits) => (digits.length < 3 ? cardinal(digits) : inPairs(digits, cardinal)),
-  words: {
-    minus: "minus",
-    plus: "plus",
-    to: "to",
-    and: "and",
-    by: "by",
-    of: "of",
-    outOf: "out of",
-    against: "to",
-    number: "number",
-    about: "about",
-    squared: "squared",
-    cubed: "cubed",
-    square: (unit) => `square ${unit}`,
-    cubic: (unit) => `cubic ${unit}`,
-    power: (exponent) =>
-      exponent.startsWith("-")
-        ? `to the minus ${toCardinal(exponent.slice(1))}`
-        : `to the ${exponent === "0" ? "zero" : ordinal(exponent)}`
-  },
+  words,
   currencies,
   magnitudes,
   ofMagnitude: (noun) => noun,
