@@ -13,6 +13,7 @@ export {
 export { soundMsOf } from "./admission/buffer.ts"
 export { type Listener, type Listeners, listeners } from "./admission/listeners.ts"
 export { alignChunk } from "./align.ts"
+export { type CaptionFormat, captionFiles } from "./captions/files.ts"
 export {
   type Catalogue,
   catalogueOf,

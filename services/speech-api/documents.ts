@@ -60,6 +60,7 @@ export const speechDocuments = apiDocuments(() => ({
     ...modelsChapter(),
     ...voicesChapter,
     ...silenceChapter,
+    ...captionsChapter,
     ...ssmlChapter(),
     ...limitsChapter()
   ],
@@ -124,6 +125,7 @@ const ofWindow: ReadonlyArray<HeaderName> = ["RateLimit-Limit", "RateLimit-Remai
 const ofSuccess: Readonly<Record<string, ReadonlyArray<HeaderName>>> = {
   createSpeech: ["Server-Timing", "ETag", "Age"],
   createDialogue: ["Server-Timing", "ETag", "Age"],
+  createCaptions: ["Server-Timing", "ETag", "Age"],
   streamSpeech: ["Server-Timing", "ETag", "Age"],
   getVoicePreview: ["ETag"],
   streamSpeechWithTimestamps: [
@@ -294,6 +296,21 @@ const silenceChapter = [
     "route; live, it ends without audio. A text of signs that nobody says, as `...`, or `🎉` in a voice that has no name for it, " +
     "is answered with a tenth of a second of silence: a file that opens, in every format, without marks. So is such a turn of a " +
     "dialogue. Neither is billed."
+]
+
+const captionsChapter = [
+  "## Captions",
+  "`POST /v1/audio/captions` takes the body that the audio is asked for with, a text, SSML or the turns of a dialogue, and " +
+    "`format`. The same request is always spoken the same, so captions fit audio that was made earlier from the same body, on " +
+    "whichever route and in whichever format; the `ETag` of captions is that of the whole answer with the same body, and changes " +
+    "with it, as when a lexicon changes. Audio that is still in the cache is not spoken again, and captions asked for first put " +
+    "it there. They are billed as the speech is, as every answer from the cache. Only a cloned voice of a zero-shot model speaks " +
+    "differently each time: its captions have to be cut from the marks that came with the audio.",
+  "A caption is one line or two of at most 42 characters, of which a wide one, as of Chinese, counts as two. It breaks where sentences and clauses do, " +
+    "else between words, and shows the text as it was written, without markup. It begins with its first word, and stays until the next one if it " +
+    "takes so long to be read at 17 characters a second. Above 20 it comes only where the speech itself is faster. In a " +
+    "dialogue WebVTT names the voice of each cue, `<v Selma>`, and SubRip says who speaks where that changes, `SELMA:`. " +
+    "A text with nothing to say has no captions."
 ]
 
 const ssmlChapter = () => [

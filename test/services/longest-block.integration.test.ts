@@ -225,6 +225,7 @@ const ofConsole: ReadonlyArray<Omit<Tried, "bytesMax">> = [
 const ofSpeech: ReadonlyArray<Tried> = [
   { path: "/v1/audio/speech", place: "@", bytesMax: 524_288, which: few },
   { path: "/v1/audio/dialogue", place: '{"turns":@}', bytesMax: 524_288, which: few },
+  { path: "/v1/audio/captions", place: '{"turns":@}', bytesMax: 524_288, which: few },
   {
     path: "/v1/audio/stream",
     place: '{"voice_id":"amy","input":@}',

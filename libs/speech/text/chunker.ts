@@ -202,5 +202,8 @@ const cutBefore = (
 const endsClause = ({ text }: Passage, word: Word | undefined, isSpace: boolean) => {
   if (word === undefined) return false
   const end = text.slice(Math.max(word.from, word.to - 4), word.to)
-  return wideClauseEnd.test(end) || (isSpace && clauseEnd.test(end))
+  return isSpace ? endsWithClause(end) : wideClauseEnd.test(end)
 }
+
+/** Whether a text before a space ends as a clause does. */
+export const endsWithClause = (text: string): boolean => wideClauseEnd.test(text) || clauseEnd.test(text)

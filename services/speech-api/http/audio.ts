@@ -18,6 +18,7 @@ import { Configuration } from "#configuration"
 import { errorEvent, nestMarks, speechBody, speechEvents } from "../speaking/answers.ts"
 import type { Order, SpeechPlan } from "../speaking/plan.ts"
 import { refusalOf } from "../refusals.ts"
+import { captions } from "./captions.ts"
 import { dialectOf, inOpenAiTerms, openAiErrorEvent, openAiEvents, orderOf } from "./openai.ts"
 import {
   bodyBytesMax,
@@ -121,6 +122,8 @@ export const audioRoutes = routesOf(
         })
         return yield* whole(plan, request.output_format !== undefined, startedAtMs)
       }),
+
+    createCaptions: ({ body }) => Effect.flatMap(body, captions),
 
     streamSpeech: ({ body }) =>
       Effect.gen(function* () {

@@ -23,7 +23,7 @@ import { refusalOfVoice } from "../refusals.ts"
 import { configuredCatalogue } from "./configured-catalogue.ts"
 
 /** What a plan needs to know of a voice, shared or cloned by a workspace. */
-export interface SpeakableVoice extends Pick<SharedVoice, "id" | "locale" | "models"> {
+export interface SpeakableVoice extends Pick<SharedVoice, "id" | "displayName" | "locale" | "models"> {
   /** Models that speak with it only in other workspaces. */
   readonly withheld: ReadonlyArray<ModelId>
   /** No engine can speak with it at present. */
@@ -75,8 +75,8 @@ export const sharedSpeakable =
   (id) => {
     const voice = byId(id)
     if (voice === undefined) return undefined
-    const { locale, models } = voice
-    const speaks = { id, locale, models, withheld: [] }
+    const { displayName, locale, models } = voice
+    const speaks = { id, displayName, locale, models, withheld: [] }
     return {
       ...speaks,
       isSilent: isSilent(voice),
@@ -102,10 +102,11 @@ export const cloneRules = (
 })
 
 export const speakableClone = (
-  { id, locale, gender, traits, reference }: ClonedVoice,
+  { id, name, locale, gender, traits, reference }: ClonedVoice,
   { isExpressive, isZeroShot }: CloneRules
 ): SpeakableVoice => ({
   id,
+  displayName: name,
   locale,
   models: clonedModels(locale, isExpressive),
   withheld: isExpressive ? [] : [expressiveModel],

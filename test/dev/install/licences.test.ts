@@ -29,6 +29,7 @@ const forTests = [
   "MPL-2.0",
   "LGPL-3.0-only",
   "Python-2.0",
+  "CC0-1.0",
   "Public Domain"
 ]
 const eitherOf = ["MIT OR Apache-2.0", "(MIT OR CC0-1.0)", "(AFL-2.1 OR BSD-3-Clause)"]

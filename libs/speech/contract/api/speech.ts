@@ -81,14 +81,26 @@ export const dialogueTurnsMax = 100
 
 const Turn = Schema.Struct({ voice_id: VoiceId, input: Input }).annotate({ identifier: "DialogueTurn" })
 
+const Turns = Schema.Array(Turn)
+  .check(Schema.isBetweenLength(1, dialogueTurnsMax))
+  .pipe(describe("Spoken one after the other. The length of the input is that of all turns together."))
+
 export const DialogueRequest = Schema.Struct({
-  turns: Schema.Array(Turn)
-    .check(Schema.isBetweenLength(1, dialogueTurnsMax))
-    .pipe(describe("Spoken one after the other. The length of the input is that of all turns together.")),
+  turns: Turns,
   ...optionsFrom(modelNames(true), outputFormats),
   audio_format: audioFormat
 }).annotate({ identifier: "DialogueRequest" })
 export interface DialogueRequest extends Schema.Schema.Type<typeof DialogueRequest> {}
+
+export const CaptionsRequest = Schema.Struct({
+  format: Schema.optionalKey(Schema.Literals(["vtt", "srt"])).pipe(describe("WebVTT or SubRip; vtt without it.")),
+  input: Schema.optionalKey(Input),
+  voice_id: Schema.optionalKey(VoiceId),
+  turns: Schema.optionalKey(Turns).pipe(describe("A dialogue, in place of `input` and `voice_id`.")),
+  ...optionsFrom([...modelNames(false), ...modelNames(true)], outputFormats),
+  audio_format: audioFormat
+}).annotate({ identifier: "CaptionsRequest" })
+export interface CaptionsRequest extends Schema.Schema.Type<typeof CaptionsRequest> {}
 
 const billed = Count.pipe(describe("UTF-16 units of the input, tags included."))
 const durationMs = MarkTime.pipe(describe("Length of the audio once it is decoded."))
@@ -226,6 +238,18 @@ export const AudioGroup = guarded(
       turns: [greeting, { voice_id: "roger", input: "Very well, thank you." }],
       output_format: "ogg_24000"
     }
+  }),
+  act("createCaptions", "/v1/audio/captions", {
+    payload: CaptionsRequest,
+    success: HttpApiSchema.StreamUint8Array({ contentType: ["text/vtt", "application/x-subrip"] }),
+    refused: speakingCodes,
+    scope: "audio:speech",
+    summary: "Speak a text or a dialogue, for its captions",
+    description:
+      "The captions of the audio that the same body gets on `/v1/audio/speech`, on a stream, or with `turns` on " +
+      "`/v1/audio/dialogue`: the same request is spoken the same, to the sample, and captions are cut from its word marks. " +
+      "It is billed as speech is. See [Captions](#captions).",
+    example: { ...greeting, format: "vtt" }
   }),
   read("listModels", "/v1/audio/models", {
     success: ModelList,
