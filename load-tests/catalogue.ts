@@ -24,6 +24,7 @@ import { marks, modelMarks } from "./speech/marks.ts"
 import { memory } from "./speech/memory.ts"
 import { overload } from "./speech/overload.ts"
 import { streams } from "./speech/streams.ts"
+import { firstSound } from "./speech/first-sound.ts"
 import { neuralFirstByte, ttfb } from "./speech/ttfb.ts"
 import { unpaced } from "./speech/unpaced.ts"
 import { voices } from "./speech/voices.ts"
@@ -100,7 +101,7 @@ export const catalogue: Readonly<Record<string, Scenario>> = {
   voices: {
     measures:
       "the English voices: words that a recogniser hears wrongly, pace, word starts, first byte of a model; ten minutes",
-    parts: { voices, marks: modelMarks, "first-byte": neuralFirstByte },
+    parts: { voices, marks: modelMarks, "first-byte": neuralFirstByte, "first-sound": firstSound },
     takes: [],
     keeps: ["STARLING_VOICES", "VOICES_MODELS"]
   },

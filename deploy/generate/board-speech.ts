@@ -42,6 +42,13 @@ export const speechBoard: Board = {
           "From the request to the first byte of audio."
         ),
         panel(
+          "First sound, p99",
+          "s",
+          quantiles("speech_first_sound_seconds", "engine"),
+          "{{engine}}",
+          "From the request to the first sound of an answer that is played as it comes."
+        ),
+        panel(
           "Answers ended",
           "reqps",
           rate("speech_streams_total", "outcome"),

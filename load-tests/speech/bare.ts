@@ -1,7 +1,9 @@
 /** The base of every comparison: the engine alone, in this process, with nothing around it. */
-import { Effect, Layer, Stream } from "effect"
+import { tmpdir } from "node:os"
+import { Effect, Layer, Result, Stream } from "effect"
+import { decodeConfiguration } from "#configuration"
 import { Metrics, Role } from "#runtime"
-import { embedded, engineVoice, voiceById } from "#speech"
+import { catalogueOf, embedded, engineVoice, fleetModels, openModelPool } from "#speech"
 
 export interface BareSpeech {
   readonly firstPcmMs: number
@@ -16,12 +18,21 @@ const samplesPerMs = 24
 const plain = { ratePercent: 100, pitchPercent: 100, rangePercent: 100, volumeDb: 0 }
 const metrics = Metrics.layerTest.pipe(Layer.provide(Layer.succeed(Role, "speech-synthesizer")))
 
-export const withBareEngine = <A>(use: (engine: BareEngine) => Promise<A>): Promise<A> =>
+/** The engine of a voice of the catalogue, as a fleet opens it. */
+const engineOf = Effect.fnUntraced(function* (voiceId: string) {
+  const { Voices } = Result.getOrThrowWith(decodeConfiguration({}), (faults) => new Error(JSON.stringify(faults)))
+  const models = fleetModels(Voices, process.env).map(({ model }) => model)
+  const shared = catalogueOf(models).byId(voiceId)
+  const voice = shared === undefined ? undefined : engineVoice(shared, shared.locale)
+  if (voice === undefined) return yield* Effect.die(`there is no ${voiceId}`)
+  const model = models.find(({ Id }) => voice.engine === `model-${Id}`)
+  if (model === undefined) return { voice, pool: yield* embedded.espeak.open() }
+  return { voice, pool: yield* openModelPool({ model, home: tmpdir(), bytesMax: Number.POSITIVE_INFINITY }) }
+})
+
+export const withBareEngine = <A>(use: (engine: BareEngine) => Promise<A>, voiceId = "henry"): Promise<A> =>
   Effect.gen(function* () {
-    const shared = voiceById("henry")
-    const voice = shared === undefined ? undefined : engineVoice(shared, shared.locale)
-    if (voice === undefined) return yield* Effect.die("there is no henry")
-    const pool = yield* embedded.espeak.open()
+    const { pool, voice } = yield* engineOf(voiceId)
     const run = Effect.runPromiseWith(yield* Effect.context<never>())
     const engine: BareEngine = async (text) => {
       const started = performance.now()

@@ -94,7 +94,7 @@ const answerHeaders = {
   "Speechify-Request-Id": answerHeader("The same id.", true),
   "X-Request-Id": answerHeader("The same id.", true),
   "Server-Timing": answerHeader(
-    "What the time to the first byte went into, in milliseconds: `admit;dur=2.1, ...`.",
+    "What the time to the first byte went into, in milliseconds: `admit;dur=2.1, ...`. `first_sound` is the time from the request to the first sound.",
     true
   ),
   "Service-Audio-Content-Type": answerHeader("The media type of the audio inside the events.", true),

@@ -16,6 +16,12 @@ export const firstByteSeconds = defineHistogram({
   labels: ["format", "model"],
   buckets: quick
 })
+export const firstSoundSeconds = defineHistogram({
+  name: "speech_first_sound_seconds",
+  help: "From the request to the first sound that a caller hears who plays what comes: the first byte, and the silence at the beginning. Without answers from the cache.",
+  labels: ["engine"],
+  buckets: quick
+})
 export const stageSeconds = defineHistogram({
   name: "speech_stage_seconds",
   help: "Parts of the time to the first byte: wait (its turn to begin came), admit (a sequencer took the session), first_pcm, encode; or cache, in place of the last three.",
@@ -128,6 +134,7 @@ export const voicesCreated = defineCounter({
 export const speechApiMetrics = [
   streamsActive,
   firstByteSeconds,
+  firstSoundSeconds,
   stageSeconds,
   spokenSeconds,
   realTimeFactor,

@@ -10,6 +10,7 @@ import { soundMsOf } from "#speech"
 import {
   charactersSpoken,
   firstByteSeconds,
+  firstSoundSeconds,
   realTimeFactor,
   spokenSeconds,
   stageSeconds,
@@ -48,6 +49,7 @@ export interface Spoken {
 
 const metersOf = Effect.map(Metrics, (metrics) => ({
   firstByte: metrics.histogram(firstByteSeconds),
+  firstSound: metrics.histogram(firstSoundSeconds),
   stages: metrics.histogram(stageSeconds),
   spokenSeconds: metrics.counter(spokenSeconds),
   factor: metrics.histogram(realTimeFactor),
@@ -80,6 +82,9 @@ interface Answer {
   readonly player: PlayerClock
   marks: Array<WordMark>
   samples: number
+  /** Since the request, on the first byte; and the silence before the first sound. */
+  firstByteMs: number | undefined
+  silentMs: number | undefined
   silentTurns: ReadonlyArray<number>
   /** Records the answer for the cache. */
   readonly recorder: Recorder | undefined
@@ -144,6 +149,8 @@ const answerOf = (asked: Asked, stages: StageTimes): Answer => ({
   player: playerClock(),
   marks: [],
   samples: 0,
+  firstByteMs: undefined,
+  silentMs: undefined,
   silentTurns: [],
   outcome: "cancelled"
 })
@@ -259,15 +266,38 @@ const encoded = (parts: Parts, answer: Answer, { session, listener }: Source): S
   )
 }
 
-const countFirstByte = ({ clock, firstBytesMs, meters, nowMs }: Parts, answer: Answer, stage: "encode" | "cache") => {
+const countFirstByte = (parts: Parts, answer: Answer, stage: "encode" | "cache") => {
+  const { clock, firstBytesMs, meters, nowMs } = parts
   const { plan, player, stages, startedAtMs } = answer
   if (!stages.reached(stage)) return
   player.started(nowMs())
-  firstBytesMs.note(clock.currentTimeMillisUnsafe(), Math.round(nowMs() - startedAtMs))
-  meters.firstByte.observe({ format: plan.format.name, model: plan.model.id }, (nowMs() - startedAtMs) / 1_000)
+  answer.firstByteMs = nowMs() - startedAtMs
+  firstBytesMs.note(clock.currentTimeMillisUnsafe(), Math.round(answer.firstByteMs))
+  meters.firstByte.observe({ format: plan.format.name, model: plan.model.id }, answer.firstByteMs / 1_000)
+  countFirstSound(parts, answer)
 }
 
-const pcmOf = ({ clock, meters, nowMs, underruns }: Parts, answer: Answer, pieces: SpeechSession["pieces"]) => {
+/** 40 dB below full scale. */
+const audible = 330
+
+const listenFor = (parts: Parts, answer: Answer, pcm: Int16Array) => {
+  if (answer.silentMs !== undefined) return
+  const at = pcm.findIndex((sample) => Math.abs(sample) > audible)
+  if (at === -1) return
+  answer.silentMs = ((answer.samples + at) * 1_000) / speechSampleRateHz
+  countFirstSound(parts, answer)
+}
+
+/** Once both are known: when it is heard by who plays it as it comes. */
+const countFirstSound = ({ meters, nowMs }: Parts, { firstByteMs, plan, silentMs, stages, startedAtMs }: Answer) => {
+  if (firstByteMs === undefined || silentMs === undefined) return
+  const heardMs = Math.max(nowMs() - startedAtMs, firstByteMs + silentMs)
+  stages.heard(heardMs)
+  meters.firstSound.observe({ engine: plan.turns[0]?.voice.engine ?? "" }, heardMs / 1_000)
+}
+
+const pcmOf = (parts: Parts, answer: Answer, pieces: SpeechSession["pieces"]) => {
+  const { clock, meters, nowMs, underruns } = parts
   const { plan, player, recorder, stages } = answer
   const leveller = plan.loudnessNormalization ? makeLoudnessLeveller() : undefined
   return pieces.pipe(
@@ -276,6 +306,7 @@ const pcmOf = ({ clock, meters, nowMs, underruns }: Parts, answer: Answer, piece
       if (pcm.length > 0) stages.reached("first_pcm")
       answer.marks.push(...marks)
       recorder?.marks(marks)
+      listenFor(parts, answer, pcm)
       answer.samples += pcm.length
       if (player.fed(pcm.length / speechSampleRateHz, nowMs(), waitedMs)) {
         meters.underruns.inc({})
@@ -332,6 +363,7 @@ const countEnd = ({ meters, nowMs }: Parts, answer: Answer) => {
 interface StageTimes {
   /** False if the stage was already reached. */
   readonly reached: (stage: string) => boolean
+  readonly heard: (firstSoundMs: number) => void
   readonly timing: () => string
 }
 
@@ -347,6 +379,7 @@ const stageTimes = ({ meters, nowMs }: Parts, startedAtMs: number): StageTimes =
       lastAtMs = atMs
       return true
     },
+    heard: (firstSoundMs) => void times.set("first_sound", firstSoundMs),
     timing: () => [...times].map(([stage, took]) => `${stage};dur=${took.toFixed(1)}`).join(", ")
   }
 }

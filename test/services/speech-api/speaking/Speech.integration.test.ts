@@ -60,7 +60,10 @@ describe("speech through all three roles", () => {
         const { firstBytes, firstByteMedianMs } = (yield* Speech).recent(yield* Clock.currentTimeMillis)
         assert.strictEqual(firstBytes, 1)
         assert.isAbove(firstByteMedianMs ?? 0, 0)
-        assert.match(spoken.timing(), /^wait;dur=[\d.]+, admit;dur=[\d.]+, first_pcm;dur=[\d.]+, encode;dur=[\d.]+$/u)
+        assert.match(
+          spoken.timing(),
+          /^wait;dur=[\d.]+, admit;dur=[\d.]+, first_pcm;dur=[\d.]+, encode;dur=[\d.]+, first_sound;dur=[\d.]+$/u
+        )
       }).pipe(Effect.provide(roles))
     )
   )
