@@ -22,7 +22,7 @@ import { x402Metrics } from "#payments"
 import { compatibilityPage, modelGatewayMetrics, gatewayDocuments, paymentMetrics } from "#model-gateway/documents"
 import { consoleDocuments, keptMetrics } from "#console/documents"
 import { pipelineDocuments, pipelineMetrics } from "#pipeline-api/documents"
-import { speechApiMetrics, speechAsyncApi, speechDocuments } from "#speech-api/documents"
+import { speechApiMetrics, speechAsyncApi, speechClientsChapter, speechDocuments } from "#speech-api/documents"
 import { settlerMetrics } from "#payment-settler/metrics"
 import { verifierMetrics } from "#payment-verifier/metrics"
 import { sequencerMetrics } from "#speech-sequencer/metrics"
@@ -35,7 +35,7 @@ export const generatedDocuments = () => [
   ...contractDocuments(),
   ...[pipelineDocuments, speechDocuments, gatewayDocuments, consoleDocuments].flatMap(({ files }) => files()),
   { path: "docs/speech-asyncapi.json", content: `${JSON.stringify(speechAsyncApi(), null, 2)}\n` },
-  { path: "docs/compatibility.md", content: compatibilityPage() },
+  { path: "docs/compatibility.md", content: `${compatibilityPage()}\n${speechClientsChapter()}` },
   { path: "docs/settings.md", content: settingsPage() },
   { path: "docs/runbooks.md", content: runbooksPage() },
   { path: "docs/topology.md", content: topologyDocument(topology) },

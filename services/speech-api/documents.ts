@@ -45,6 +45,7 @@ import { audioFormats } from "#speech/audio"
 import { speechModels } from "#speech/contract"
 import { emotions, lexiconLimits, ssmlLimits } from "#speech"
 
+export { speechClientsChapter } from "./judged-clients.ts"
 export { speechAsyncApi } from "./live/async-api.ts"
 export { speechApiMetrics } from "./metrics.ts"
 
@@ -212,7 +213,8 @@ const liveChapter = () => [
     "`<phoneme>` always are. Cartesia's tags are followed however they are cut over messages: `<break>` and `<spell>`, by HTTP also " +
     "`<speed>` and `<volume>`, which live are passed over, as `<emotion>` is everywhere. A Cartesia context of no text is `done` at once.",
   "Refusals of these routes by HTTP have the vendor's shape. ElevenLabs' have its status codes: 422 lists faults by their place in the " +
-    "request, and a token without the scope gets 401. Cartesia's have ours."
+    "request, and a token without the scope gets 401. Cartesia's have ours. Which clients were run, and what they did, is in " +
+    "[compatibility.md](compatibility.md#clients-of-speech)."
 ]
 
 const liveExample = [

@@ -1,18 +1,9 @@
 /**
- * Live speech in the messages of ElevenLabs and Cartesia: what both say, and stock clients in Python with only the
- * address changed. Each test names the version of its package, or why it is skipped.
+ * Speech in the messages of ElevenLabs and Cartesia, live and by HTTP. Their clients, unmodified, are among the judges.
  */
-import { execFile, execFileSync } from "node:child_process"
-import { join } from "node:path"
-import { promisify } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { connectLive } from "../support/live.ts"
 import { type SpeechFleet, startSpeechFleet } from "../support/speech.ts"
-
-interface Spoken {
-  readonly bytes: number
-  readonly words?: ReadonlyArray<string>
-}
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -22,53 +13,6 @@ beforeAll(async () => {
   fleet = await startSpeechFleet()
 })
 afterAll(() => fleet.remove())
-
-// `STARLING_TEST_PYTHON` names a Python that has the packages; any other is tried as it is.
-const python = process.env["STARLING_TEST_PYTHON"] ?? "python3"
-const script = join(import.meta.dirname, "../support/live/stock_clients.py")
-const words = "Good morning to you. The harbour wakes early. And now, rest.".split(" ")
-
-const run = async (client: string): Promise<Spoken> => {
-  const { stdout } = await promisify(execFile)(python, [script, client, fleet.url, fleet.token], { timeout: 120_000 })
-  return JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as Spoken
-}
-
-const clients = [
-  ["openai", "openai"],
-  ["elevenlabs", "elevenlabs"],
-  ["cartesia", "cartesia"],
-  ["livekit-plugins-elevenlabs", "livekit-plugins-elevenlabs"],
-  ["livekit-plugins-cartesia", "livekit-plugins-cartesia"],
-  ["pipecat-ai-elevenlabs", "pipecat-ai"],
-  ["pipecat-ai-cartesia", "pipecat-ai"]
-] as const
-
-/** Of each package that this Python has; of none where there is no Python. */
-const versionsIn = (): Readonly<Record<string, string | null>> => {
-  try {
-    const packages = clients.map(([, name]) => name)
-    return JSON.parse(execFileSync(python, [script, "--versions", ...packages], { encoding: "utf8" })) as Readonly<
-      Record<string, string | null>
-    >
-  } catch {
-    return {}
-  }
-}
-
-const versions = versionsIn()
-
-describe("a stock client in Python is heard with only the address changed", () => {
-  for (const [client, name] of clients) {
-    const version = versions[name] ?? undefined
-    const found = version ?? `skipped: ${python} has no package ${name}; STARLING_TEST_PYTHON names one that has`
-    it.skipIf(version === undefined)(`${client} (${found})`, async () => {
-      const spoken = await run(client)
-      // Some four seconds at 24 kHz.
-      assert.isAbove(spoken.bytes, 100_000)
-      if (spoken.words !== undefined) assert.deepStrictEqual(spoken.words.join(" ").split(" "), words)
-    })
-  }
-})
 
 const bytesIn = (got: ReadonlyArray<{ readonly message: Json }>) =>
   got.reduce((sum, { message }) => sum + Buffer.from(String(message["audio"] ?? ""), "base64").length, 0)

@@ -131,7 +131,7 @@ describe("what all routes read alike", () => {
   it.each(["service-version", "speechify-version"])("is the version, by %s", async (name) => {
     for (const [version, status] of [
       ["2024-01-01", 200],
-      ["2026-09-14", 400]
+      ["2026-10-01", 400]
     ] as const) {
       const headers = { [name]: version }
       const spoken = await Promise.all(routes.map((path) => ask(path, {}, headers)))

@@ -27,6 +27,8 @@ const beside: Readonly<Record<string, ReadonlyArray<string>>> = {
   "openai-agents": ["openai", "zod"],
   langchain: ["zod"]
 }
+/** What a package of Python brings only where it is asked for. */
+const extras: Readonly<Record<string, string>> = { "pipecat-ai": "pipecat-ai[cartesia,elevenlabs,openai]" }
 const paying = ["@x402/fetch", "@x402/evm", "viem"]
 
 const asked = new Map<string, Promise<Installed | string>>()
@@ -73,16 +75,28 @@ const copyScripts = async (at: string) => {
 const environment: { made?: Promise<Installed | string> } = {}
 
 /** One environment for all clients in Python. */
-const fromPyPi = () => (environment.made ??= makeEnvironment())
+const fromPyPi = () =>
+  (environment.made ??= pythonEnvironment(
+    "python",
+    judgedClients.flatMap(({ kind, packages }) => (kind === "library of Python" ? packages : []))
+  ))
 
-const makeEnvironment = async (): Promise<Installed | string> => {
-  const packages = judgedClients.flatMap(({ kind, packages }) => (kind === "library of Python" ? packages : []))
-  const at = join(folder, "python")
+/** Why they cannot be had, as a text. */
+export const pythonEnvironment = async (name: string, packages: ReadonlyArray<string>): Promise<Installed | string> => {
+  const at = join(folder, name)
   const python = join(at, "bin/python")
   await mkdir(at, { recursive: true })
   try {
     await run("python3", ["-m", "venv", at], installing)
-    const words = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade", ...packages]
+    const words = [
+      "-m",
+      "pip",
+      "install",
+      "--quiet",
+      "--disable-pip-version-check",
+      "--upgrade",
+      ...packages.map((each) => extras[each] ?? each)
+    ]
     await run(python, words, installing)
     const { stdout } = await run(python, ["-m", "pip", "list", "--format", "json", "--disable-pip-version-check"])
     await copyScripts(at)

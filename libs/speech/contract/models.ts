@@ -28,7 +28,7 @@ const beyond = ["nl-NL", "pl-PL", "sv-SE", "cs-CZ", "tr-TR", "ru-RU", "hi-IN", "
 export const speechModels: ReadonlyArray<SpeechModel> = [
   {
     id: "tts-3.0",
-    aliases: ["simba-3.0"],
+    aliases: ["simba-3.0", "simba-3.5"],
     name: "TTS 3.0",
     isDefault: true,
     isRecommended: false,

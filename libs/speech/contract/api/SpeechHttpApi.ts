@@ -25,7 +25,7 @@ export * from "./voices.ts"
 export { speechErrorCodes, speechErrorType } from "./error-codes.ts"
 
 /** The date for a caller that names none. */
-export const newestVersion = "2026-09-13"
+export const newestVersion = "2026-09-30"
 
 export const SpeechHttpApi = HttpApi.make("speech")
   .add(AudioGroup, VoicesGroup, LexiconsGroup, ElevenLabsGroup, CartesiaGroup, DescriptionGroup)

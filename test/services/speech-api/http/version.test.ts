@@ -37,7 +37,7 @@ describe("the version", () => {
     "2026-02-30",
     "2025-02-29",
     "2026-13-01",
-    "2026-09-14",
+    "2026-10-01",
     "9999-12-31"
   ])("%s does not exist", (text) => {
     const result = read({ "service-version": text })
