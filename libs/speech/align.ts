@@ -4,12 +4,12 @@
  * between its neighbours by its position in the text. A word ends where the next one starts, the last one where the
  * speech falls silent.
  */
-import { speechSampleRateHz, type WordMark, type WordStart } from "#speech/contract"
+import { type PhonemeMark, speechSampleRateHz, type WordMark, type WordStart } from "#speech/contract"
 import type { Token } from "./text/chunker.ts"
 
 interface AlignChunk {
   readonly tokens: ReadonlyArray<Token>
-  /** The word starts as the engine reported them; their samples count from the chunk's first. */
+  /** The starts of words, and of phonemes if they were asked for, as the engine reported them; their samples count from the chunk's first. */
   readonly words: ReadonlyArray<WordStart>
   /** Where the chunk's speech begins on the session's timeline, after the pause before it. */
   readonly speechStartSample: number
@@ -29,6 +29,27 @@ export const alignChunk = (chunk: AlignChunk): ReadonlyArray<WordMark> => {
   })
 }
 
+/** The phonemes that the engine told, each of them until the next one or a pause. */
+export const alignPhonemes = (chunk: AlignChunk): ReadonlyArray<PhonemeMark> => {
+  const { speechEndSample, speechStartSample, tokens, turn, words } = chunk
+  const told = words.filter(({ phoneme }) => phoneme !== undefined)
+  let token = 0
+  let last = 0
+  return told.flatMap(({ phoneme = "", sample, ...place }, at) => {
+    while (token + 1 < tokens.length && !isBefore(place, tokens[token + 1])) token += 1
+    const spoken = tokens[token]
+    if (phoneme === "" || spoken === undefined) return []
+    const from = Math.max(last, sample)
+    last = Math.max(from, Math.min(told[at + 1]?.sample ?? speechEndSample, Math.max(from, speechEndSample)))
+    const { end, start } = spoken
+    const times = { start_time: timeOf(speechStartSample + from), end_time: timeOf(speechStartSample + last) }
+    return [{ type: "phoneme", start, end, ...times, value: phoneme, ...(turn === undefined ? {} : { turn }) }] as const
+  })
+}
+
+const isBefore = ({ piece, position }: Pick<WordStart, "piece" | "position">, token: Token | undefined) =>
+  token !== undefined && (piece < token.piece || (piece === token.piece && position < token.textStart))
+
 /** The time of a sample in milliseconds, rounded to a tenth. */
 export const timeOf = (sample: number): number => Math.round((sample * 10_000) / speechSampleRateHz) / 10
 
@@ -37,6 +58,7 @@ const firstStarts = ({ tokens, words }: AlignChunk): Array<number | undefined> =
   const starts: Array<number | undefined> = tokens.map(() => undefined)
   let index = 0
   for (const word of words) {
+    if (word.phoneme !== undefined) continue
     while (index < tokens.length && isBehind(tokens[index], word)) index += 1
     const token = tokens[index]
     if (token === undefined) break

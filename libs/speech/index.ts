@@ -12,7 +12,7 @@ export {
 } from "./admission/admit.ts"
 export { soundMsOf } from "./admission/buffer.ts"
 export { type Listener, type Listeners, listeners } from "./admission/listeners.ts"
-export { alignChunk } from "./align.ts"
+export { alignChunk, alignPhonemes } from "./align.ts"
 export { type CaptionFormat, captionFiles } from "./captions/files.ts"
 export {
   type Catalogue,
@@ -31,6 +31,8 @@ export { openProcessPool } from "./engine/process/ProcessPool.ts"
 export { openZeroShotPool } from "./engine/zero-shot/ZeroShotPool.ts"
 export { lexemesIn, type Lexicon, lexiconLimits, type Matcher, matcherOf } from "./lexicon/lexeme.ts"
 export { readLexicon } from "./lexicon/lexicon.ts"
+export { tellsPhonemes } from "./phonemes/engines.ts"
+export { visemesOf } from "./phonemes/visemes.ts"
 export { emptyInput, hasVisible, readInput } from "./read-input.ts"
 export { isAudible, spokenWord, voiceOfEngine } from "./spoken-word.ts"
 export { isSsml } from "./ssml/document.ts"

@@ -61,6 +61,7 @@ export const speechDocuments = apiDocuments(() => ({
     ...modelsChapter(),
     ...voicesChapter,
     ...silenceChapter,
+    ...marksChapter,
     ...captionsChapter,
     ...ssmlChapter(),
     ...limitsChapter()
@@ -298,6 +299,28 @@ const silenceChapter = [
     "route; live, it ends without audio. A text of signs that nobody says, as `...`, or `🎉` in a voice that has no name for it, " +
     "is answered with a tenth of a second of silence: a file that opens, in every format, without marks. So is such a turn of a " +
     "dialogue. Neither is billed."
+]
+
+const marksChapter = [
+  "## Kinds of marks",
+  "`options.marks` names the kinds; `word` alone without it. Words come in `speech_marks` as ever. The others come in `marks`, a list in " +
+    "order of time: of the whole answer, of the events of the stream, and of the live messages, where they come as soon as they are final.",
+  table(
+    ["kind", "value", "when"],
+    [
+      ["`sentence`", "the text", "from its first word to its last; live, of what was spoken at once"],
+      ["`character`", "as readers count them; in SSML an entity is one", "the word's time, divided evenly"],
+      ["`phoneme`", "the sound in IPA, without stress; its place is that of its word", "as the voice spoke it"],
+      [
+        "`viseme`",
+        "0 to 21, as SAPI 5 (SPVISEMES) and Azure number the shapes of the mouth",
+        "its phoneme's time, of which a diphthong without a shape of its own has two halves"
+      ]
+    ]
+  ),
+  "Between two phonemes that do not touch there is a pause: the mouth is at rest, which is viseme 0. Phonemes are told by models that read " +
+    "phonemes, as that of `heart` and Kokoro. For voices of other engines than models a request for `phoneme` or `viseme` is refused; a model " +
+    "of another kind leaves them out, and so do words of a voice's text that another voice speaks, if its engine tells none."
 ]
 
 const captionsChapter = [

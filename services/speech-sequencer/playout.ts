@@ -13,10 +13,10 @@ import {
   type SessionFrameHead,
   type SessionRequest,
   speechSampleRateHz,
-  type WordMark
+  type SpokenMark
 } from "#speech/contract"
 import type { Fault } from "#base"
-import { alignChunk, type Chunk, readInput } from "#speech"
+import { alignChunk, alignPhonemes, type Chunk, readInput } from "#speech"
 import { chunkIntake, type ChunkIntake } from "./chunk-intake.ts"
 
 export interface Playout {
@@ -55,7 +55,7 @@ interface State {
   /** The start of that chunk on the timeline, after its pause. */
   speechStart: number
   /** Speech marks that are sent with the next frame. */
-  marks: Array<WordMark>
+  marks: Array<SpokenMark>
   sequence: number
   /** The current turn has made a sound, or asks for silence: until then none of it is sent. */
   hasSound: boolean
@@ -130,14 +130,14 @@ const advance = (state: State) => {
       state.silentTurns.add(line.turn)
       queue.silence(silentTurnMs)
     } else {
-      const marks = alignChunk({
+      const spoken = {
         tokens: line.chunk.tokens,
         words: intake.words(),
         speechStartSample: state.speechStart,
         speechEndSample: intake.speechEnd(),
         turn: script.isDialogue ? line.turn : undefined
-      })
-      state.marks.push(...marks)
+      }
+      state.marks.push(...alignChunk(spoken), ...alignPhonemes(spoken))
       queue.silence(pauseAfterMs)
     }
     if (isLastOfTurn) state.hasSound = false

@@ -195,8 +195,9 @@ interface Making {
 
 /** Returns the number of frames sent. */
 const speak = ({ engine, worked }: BoundedEngine, { job, send }: Making, frames: EngineJob["frames"]) => {
-  const { goesOn, pieces, voice } = job
-  return engine.synthesize({ voice, pieces, ...(goesOn && { goesOn }), ...(frames && { frames }) }).pipe(
+  const { goesOn, phonemes, pieces, voice } = job
+  const manner = { ...(goesOn && { goesOn }), ...(phonemes && { phonemes }), ...(frames && { frames }) }
+  return engine.synthesize({ voice, pieces, ...manner }).pipe(
     Stream.runFold(
       () => 0,
       (sent, frame) => {

@@ -10,7 +10,7 @@ export {
 } from "./engine-voice.ts"
 export { EngineState, FigureVoice, recentFigures, SpeechFigures, SynthesizerEngines } from "./figures.ts"
 export { type OutputFormat, outputFormats, streamedFormats, streamedMediaTypes } from "./formats.ts"
-export { SentenceMark, SpeechMarks, WordMark } from "./marks.ts"
+export { type MarkKind, markKinds, OtherMark, PhonemeMark, SentenceMark, SpeechMarks, WordMark } from "./marks.ts"
 export { byQuality, VoiceQuality } from "./voice-quality.ts"
 export { findModel, type ModelId, type SpeechModel, speechModels } from "./models.ts"
 export {
@@ -28,6 +28,7 @@ export {
   SessionAnswer,
   SessionFrameHead,
   SessionRequest,
+  type SpokenMark,
   speechSampleRateHz,
   SpeechTurn,
   WordStart

@@ -7,7 +7,7 @@
 import { Result, Schema } from "effect"
 import { type BoundedDecoder, boundedDecoder, Count, Fault, parseJsonText, pointedFaults, weightMaxOf } from "#base"
 import { EngineVoice } from "./engine-voice.ts"
-import { WordMark } from "./marks.ts"
+import { PhonemeMark, WordMark } from "./marks.ts"
 
 export const speechSampleRateHz = 24_000
 
@@ -61,6 +61,8 @@ export const SessionRequest = Schema.Struct({
   api: SubjectToken,
   turns: Schema.Array(SpeechTurn).check(Schema.isMinLength(1)),
   textNormalization: Schema.Boolean,
+  /** Phonemes are marked too, as far as engines tell them. */
+  phonemes: Schema.optionalKey(Schema.Literal(true)),
   /** How many samples can be in flight before the first credit. */
   windowSamples: Count,
   resume: Schema.NullOr(ResumePoint),
@@ -81,6 +83,9 @@ export const SessionAnswer = Schema.Union([
 ])
 export type SessionAnswer = Schema.Schema.Type<typeof SessionAnswer>
 
+const SpokenMark = Schema.Union([WordMark, PhonemeMark])
+export type SpokenMark = Schema.Schema.Type<typeof SpokenMark>
+
 /** The head before the PCM of a frame from a sequencer to speech-api. */
 export const SessionFrameHead = Schema.Union([
   Schema.TaggedStruct("Audio", {
@@ -90,13 +95,13 @@ export const SessionFrameHead = Schema.Union([
     /** The chunk of the frame's last sample, for a resume. */
     chunk: Count,
     chunkStartSample: Count,
-    marks: Schema.Array(WordMark)
+    marks: Schema.Array(SpokenMark)
   }),
   Schema.TaggedStruct("Alive", {}),
   Schema.TaggedStruct("End", {
     sequence: Count,
     totalSamples: Count,
-    marks: Schema.Array(WordMark),
+    marks: Schema.Array(SpokenMark),
     /** Those that made no sound, and are not billed. Absent from older sequencers, which refuse them. */
     silentTurns: Schema.optionalKey(Schema.Array(Count))
   }),
@@ -145,15 +150,23 @@ export const ChunkJob = Schema.Struct({
   locale: Schema.String,
   pieces: Schema.Array(ChunkPiece),
   /** The sentence continues in the next chunk: without a punctuation mark no pause ends this one. */
-  goesOn: Schema.optionalKey(Schema.Literal(true))
+  goesOn: Schema.optionalKey(Schema.Literal(true)),
+  /** The engine tells when each phoneme starts, if it knows. */
+  phonemes: Schema.optionalKey(Schema.Literal(true))
 })
 export interface ChunkJob extends Schema.Schema.Type<typeof ChunkJob> {}
 
 /**
  * A word that starts in a chunk: `position` is the UTF-16 index in the piece's text, `sample` counts from the chunk's
- * first. An engine can report several for one word of the text, or none.
+ * first. An engine can report several for one word of the text, or none. With `phoneme`, it is that sound of the word
+ * that starts, in IPA; an empty one is a pause.
  */
-export const WordStart = Schema.Struct({ piece: Count, position: Count, sample: Count })
+export const WordStart = Schema.Struct({
+  piece: Count,
+  position: Count,
+  sample: Count,
+  phoneme: Schema.optionalKey(Schema.String)
+})
 export interface WordStart extends Schema.Schema.Type<typeof WordStart> {}
 
 /**

@@ -13,6 +13,8 @@ export interface EngineJob {
   readonly pieces: ReadonlyArray<ChunkPiece>
   /** The sentence continues in the next job: without a punctuation mark no pause ends this one. */
   readonly goesOn?: true
+  /** Phonemes are reported beside words, by engines that know them. */
+  readonly phonemes?: true
   /**
    * Only these frames: it ends before frame `to`, with at least one, and those before `from` are synthesized but not
    * handed over.

@@ -48,7 +48,8 @@ const whole = Effect.fnUntraced(function* (plan: SpeechPlan, isFormatNamed: bool
     isFormatNamed,
     billableCharacters: spoken.billableCharacters(),
     durationMs: spoken.durationMs(),
-    marks: nestMarks(inputs, spoken.sentences, spoken.takeMarks())
+    marks: nestMarks(inputs, spoken.sentences, spoken.takeMarks()),
+    others: plan.marks === undefined ? undefined : spoken.takeOthers()
   })
   const headers = { ...(yield* headersOfContent(plan, spoken)), "server-timing": spoken.timing() }
   return jsonAnswer(body, { headers })

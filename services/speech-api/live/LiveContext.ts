@@ -3,7 +3,7 @@
  * route, on one timeline. Its audio waits only for its reader; its text is bounded.
  */
 import { Cause, Clock, Effect, Fiber, FiberHandle, Queue, Result, Stream } from "effect"
-import type { WordMark } from "#speech/contract"
+import type { OtherMark, WordMark } from "#speech/contract"
 import { liveLimits } from "#speech/api"
 import { Admission, internalError, validationFailed, WireError } from "#http"
 import {
@@ -27,6 +27,7 @@ export type ContextEvent =
       readonly _tag: "Audio"
       readonly bytes: Uint8Array
       readonly marks: ReadonlyArray<WordMark>
+      readonly others: ReadonlyArray<OtherMark>
       readonly atMs: number
     }
   | { readonly _tag: "Flushed"; readonly flushId: string | undefined }
@@ -55,6 +56,7 @@ export interface LiveContext extends ContextOptions {
   readonly splitter: ClauseSplitter
   readonly jobs: Queue.Queue<Job>
   readonly marks: Array<WordMark>
+  readonly others: Array<OtherMark>
   readonly overdue: FiberHandle.FiberHandle
   /** When its listener has heard everything, if it plays at once; undefined before the first audio. */
   silentAtMs: number | undefined
@@ -80,6 +82,7 @@ export const openContext = Effect.fnUntraced(function* (options: ContextOptions)
     splitter: options.isSsml ? ssmlClauseSplitter() : clauseSplitter(),
     jobs: yield* Queue.unbounded<Job>(),
     marks: [],
+    others: [],
     overdue: yield* FiberHandle.make(),
     silentAtMs: undefined,
     taken: 0,
@@ -187,9 +190,11 @@ const takeAll = Effect.fnUntraced(function* (context: LiveContext) {
   yield* FiberHandle.clear(context.overdue)
 })
 
-/** The marks of the words that started before the listener stopped. */
-export const playedMarks = ({ marks }: Pick<LiveContext, "marks">, playedMs: number): ReadonlyArray<WordMark> =>
-  marks.filter((mark) => mark.start_time < playedMs)
+/** The marks that started before the listener stopped. */
+export const playedMarks = <Mark extends WordMark | OtherMark>(
+  marks: ReadonlyArray<Mark>,
+  playedMs: number
+): ReadonlyArray<Mark> => marks.filter((mark) => mark.start_time < playedMs)
 
 const speaking = (context: LiveContext) =>
   Effect.gen(function* () {
@@ -301,6 +306,13 @@ const spokenOnce = (context: LiveContext, { plan, clause, offset, knownAtMs }: U
       const said = Effect.gen(function* () {
         yield* (yield* Admission).enter(context.workspace)
         const utterance = yield* speak(plan, yield* started)
+        const takeMarks = () => {
+          const marks = utterance.takeMarks().map((mark) => shifted(mark, offset, context.audioMs))
+          const others = utterance.takeOthers().map((mark) => shifted(mark, offset, context.audioMs))
+          context.marks.push(...marks)
+          context.others.push(...others)
+          return { marks, others }
+        }
         const send = (bytes: Uint8Array) =>
           Effect.gen(function* () {
             if (!hasSent) context.onFirstAudio(((yield* Clock.currentTimeMillis) - knownAtMs) / 1_000)
@@ -308,15 +320,12 @@ const spokenOnce = (context: LiveContext, { plan, clause, offset, knownAtMs }: U
             if (!hasSent) context.silentAtMs = Math.max(context.silentAtMs ?? 0, yield* Clock.currentTimeMillis)
             hasSent = true
             context.hasSound = true
-            const marks = utterance.takeMarks().map((mark) => shifted(mark, offset, context.audioMs))
-            context.marks.push(...marks)
-            yield* context.emit(context, { _tag: "Audio", bytes, marks, atMs: context.audioMs })
+            yield* context.emit(context, { _tag: "Audio", bytes, ...takeMarks(), atMs: context.audioMs })
           })
         yield* Effect.mapError(Stream.runForEach(utterance.bytes, send), (error) => refusalOf(error, false))
-        const rest = utterance.takeMarks().map((mark) => shifted(mark, offset, context.audioMs))
-        context.marks.push(...rest)
-        if (rest.length > 0)
-          yield* context.emit(context, { _tag: "Audio", bytes: none, marks: rest, atMs: context.audioMs })
+        const rest = takeMarks()
+        if (rest.marks.length + rest.others.length > 0)
+          yield* context.emit(context, { _tag: "Audio", bytes: none, ...rest, atMs: context.audioMs })
         context.audioMs += utterance.durationMs()
         if (hasSent) context.billed += utterance.billableCharacters() - clause.text.length
         context.silentAtMs = (context.silentAtMs ?? 0) + utterance.durationMs()
@@ -343,7 +352,7 @@ const planOf = Effect.fnUntraced(function* (
   return yield* completed({ ...plan, turns, billableCharacters: text.length, priority }, workspace)
 })
 
-const shifted = (mark: WordMark, offset: number, ms: number): WordMark => ({
+const shifted = <Mark extends WordMark | OtherMark>(mark: Mark, offset: number, ms: number): Mark => ({
   ...mark,
   start: mark.start + offset,
   end: mark.end + offset,

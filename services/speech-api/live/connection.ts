@@ -298,7 +298,9 @@ const forget = Effect.fnUntraced(function* (
 const cancel = Effect.fnUntraced(function* (connection: Connection, { context }: Open, playedMs: number | undefined) {
   yield* stopContext(context)
   yield* forget(connection, context, "cancelled")
-  yield* say(connection, context, { _tag: "Cancelled", marks: playedMarks(context, playedMs ?? 0) })
+  const marks = playedMarks(context.marks, playedMs ?? 0)
+  const others = playedMarks(context.others, playedMs ?? 0)
+  yield* say(connection, context, { _tag: "Cancelled", marks, others })
   yield* closeWhenDone(connection)
 })
 

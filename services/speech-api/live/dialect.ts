@@ -3,7 +3,7 @@
  * both.
  */
 import type { Result } from "effect"
-import type { WordMark } from "#speech/contract"
+import type { OtherMark, WordMark } from "#speech/contract"
 import type { WireError } from "#http"
 import type { Order } from "../speaking/plan.ts"
 import type { ContextEvent, LiveContext } from "./LiveContext.ts"
@@ -30,7 +30,7 @@ export type IsOpen = (contextId: string) => boolean
 
 export type LiveEvent =
   | { readonly _tag: "Started" }
-  | { readonly _tag: "Cancelled"; readonly marks: ReadonlyArray<WordMark> }
+  | { readonly _tag: "Cancelled"; readonly marks: ReadonlyArray<WordMark>; readonly others: ReadonlyArray<OtherMark> }
   | ContextEvent
 
 export interface LiveDialect {

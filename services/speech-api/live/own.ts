@@ -1,5 +1,6 @@
 /** Our own live messages, to and from what the connection knows. Pure. */
 import { Result, Schema } from "effect"
+import type { OtherMark } from "#speech/contract"
 import { LiveClientMessage, liveLimits, type LiveServerMessage } from "#speech/api"
 import { decodeMessage, type HttpCall, type WireError } from "#http"
 import type { LiveCommand, LiveDialect, LiveEvent } from "./dialect.ts"
@@ -55,10 +56,12 @@ const messagesOf = (context: LiveContext, event: LiveEvent, requestId: string): 
       return [{ type: "started", context_id, output_format: format.name, media_type: format.mediaType }]
     }
     case "Audio": {
-      const { bytes, marks } = event
+      const { bytes, marks, others } = event
       const audio = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64")
       return [
-        ...(marks.length === 0 ? [] : [{ type: "marks", context_id, speech_marks: marks } as const]),
+        ...(marks.length + others.length === 0
+          ? []
+          : [{ type: "marks", context_id, speech_marks: marks, ...named(others) } as const]),
         ...(audio === "" ? [] : [{ type: "audio", context_id, audio } as const])
       ]
     }
@@ -72,11 +75,22 @@ const messagesOf = (context: LiveContext, event: LiveEvent, requestId: string): 
         { type: "done", context_id, reason: event.reason, text_end, billable_characters_count, audio_duration_ms }
       ]
     case "Cancelled":
-      return [{ type: "cancelled", context_id, text_end, speech_marks: event.marks, billable_characters_count }]
+      return [
+        {
+          type: "cancelled",
+          context_id,
+          text_end,
+          speech_marks: event.marks,
+          ...named(event.others),
+          billable_characters_count
+        }
+      ]
     case "Failed":
       return [errorMessage(event.error, { contextId: context_id, isFinal: true, requestId })]
   }
 }
+
+const named = (marks: ReadonlyArray<OtherMark>) => (marks.length === 0 ? {} : { marks })
 
 interface ErrorOptions {
   readonly contextId: string | undefined

@@ -4,7 +4,7 @@
  */
 import { Cause, Clock, Context, Effect, Layer, Pull, type Scope, Stream } from "effect"
 import { type AudioError, Encoders, makeLoudnessLeveller, paddedSamples } from "#speech/audio"
-import { type SpeechFigures, speechSampleRateHz, type WordMark } from "#speech/contract"
+import { type OtherMark, type SpeechFigures, speechSampleRateHz, type WordMark } from "#speech/contract"
 import { Metrics } from "#runtime"
 import { soundMsOf } from "#speech"
 import {
@@ -22,6 +22,7 @@ import { playerClock, type PlayerClock } from "./player-clock.ts"
 import { makeRecent, quantileOf } from "./recent.ts"
 import { type KeptSpeech, type Recorder, SpeechCache } from "./SpeechCache.ts"
 import { type SpeechSession, SpeechSessions } from "./SpeechSessions.ts"
+import { type MarkTaker, markTaker, phonemesFor } from "./marks.ts"
 import type { SpeechPlan } from "./plan.ts"
 import {
   type InputRefused,
@@ -35,8 +36,10 @@ import {
 export interface Spoken {
   readonly sentences: SpeechSession["sentences"]
   readonly bytes: Stream.Stream<Uint8Array, InputRefused | SpeechFailed | AudioError>
-  /** The speech marks that became final since the last call. */
+  /** The words that became final since the last call. */
   readonly takeMarks: () => ReadonlyArray<WordMark>
+  /** The marks of other kinds that the plan asks for and that became final. */
+  readonly takeOthers: () => ReadonlyArray<OtherMark>
   /** The length of the decoded audio; complete once `bytes` has ended. */
   readonly durationMs: () => number
   /** Without the turns that made no sound; complete once `bytes` has ended. */
@@ -80,7 +83,7 @@ interface Answer {
   readonly startedAtMs: number
   readonly stages: StageTimes
   readonly player: PlayerClock
-  marks: Array<WordMark>
+  readonly marks: MarkTaker
   samples: number
   /** Since the request, on the first byte; and the silence before the first sound. */
   firstByteMs: number | undefined
@@ -143,23 +146,17 @@ const speak = Effect.fn("Speech.speak")(function* (parts: Parts, plan: SpeechPla
 
 type Asked = Pick<Answer, "plan" | "startedAtMs" | "recorder">
 
-const answerOf = (asked: Asked, stages: StageTimes): Answer => ({
+const answerOf = (asked: Asked, stages: StageTimes, sentences: Spoken["sentences"]): Answer => ({
   ...asked,
   stages,
   player: playerClock(),
-  marks: [],
+  marks: markTaker(asked.plan, sentences),
   samples: 0,
   firstByteMs: undefined,
   silentMs: undefined,
   silentTurns: [],
   outcome: "cancelled"
 })
-
-const takeMarksOf = (answer: Answer) => () => {
-  const { marks } = answer
-  answer.marks = []
-  return marks
-}
 
 const durationMsOf = (answer: Answer) => () =>
   (paddedSamples(answer.plan.format, answer.samples) * 1_000) / speechSampleRateHz
@@ -176,8 +173,8 @@ const keptPieceBytes = 40_000
 /** From the cache: it takes no sequencer and no encoder, and counts like any other answer. */
 const spokenBefore = Effect.fnUntraced(function* (parts: Parts, asked: Asked, kept: KeptSpeech) {
   const stages = stageTimes(parts, asked.startedAtMs)
-  const answer = answerOf(asked, stages)
-  answer.marks = [...kept.marks]
+  const answer = answerOf(asked, stages, kept.sentences)
+  answer.marks.add(kept.marks)
   answer.samples = kept.samples
   yield* Effect.addFinalizer(() => Effect.sync(() => countEnd(parts, answer)))
   const pieces = Array.from({ length: Math.ceil(kept.audio.length / keptPieceBytes) }, (_, index) =>
@@ -190,7 +187,8 @@ const spokenBefore = Effect.fnUntraced(function* (parts: Parts, asked: Asked, ke
   const spoken: Spoken = {
     sentences: kept.sentences,
     bytes,
-    takeMarks: takeMarksOf(answer),
+    takeMarks: answer.marks.words,
+    takeOthers: () => answer.marks.others(answer.outcome === "spoken"),
     durationMs: durationMsOf(answer),
     billableCharacters: () => billableCharactersOf(answer),
     timing: stages.timing,
@@ -211,16 +209,17 @@ const spokenNow = Effect.fnUntraced(function* (parts: Parts, asked: Asked) {
   const pace = yield* admission.enter(entrance)
   stages.reached("wait")
   const session = yield* sessions
-    .open({ turns, textNormalization }, pace)
+    .open({ turns, textNormalization, ...phonemesFor(plan) }, pace)
     .pipe(Effect.tapError((error) => countRefusal(parts, error)))
   stages.reached("admit")
-  const answer = answerOf(asked, stages)
+  const answer = answerOf(asked, stages, session.sentences)
   const bytes = encoded(parts, answer, { session, listener: pace.listener })
   yield* Effect.addFinalizer(() => Effect.sync(() => countEnd(parts, answer)))
   const spoken: Spoken = {
     sentences: session.sentences,
     bytes,
-    takeMarks: takeMarksOf(answer),
+    takeMarks: answer.marks.words,
+    takeOthers: () => answer.marks.others(answer.outcome === "spoken"),
     durationMs: durationMsOf(answer),
     billableCharacters: () => billableCharactersOf(answer),
     timing: stages.timing,
@@ -304,7 +303,7 @@ const pcmOf = (parts: Parts, answer: Answer, pieces: SpeechSession["pieces"]) =>
     Stream.map(({ pcm, marks, silentTurns = [], waitedMs }) => {
       answer.silentTurns = silentTurns
       if (pcm.length > 0) stages.reached("first_pcm")
-      answer.marks.push(...marks)
+      answer.marks.add(marks)
       recorder?.marks(marks)
       listenFor(parts, answer, pcm)
       answer.samples += pcm.length

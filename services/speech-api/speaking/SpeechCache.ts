@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto"
 import { Clock, Context, Effect, Layer } from "effect"
-import type { WordMark } from "#speech/contract"
+import type { SpokenMark } from "#speech/contract"
 import { Configuration } from "#configuration"
 import { Metrics } from "#runtime"
 import { verbaliserVersion } from "#speech"
@@ -15,7 +15,7 @@ import type { SpeechSession } from "./SpeechSessions.ts"
 
 export interface KeptSpeech {
   readonly audio: Uint8Array
-  readonly marks: ReadonlyArray<WordMark>
+  readonly marks: ReadonlyArray<SpokenMark>
   readonly sentences: SpeechSession["sentences"]
   /** At 24 kHz, before padding. */
   readonly samples: number
@@ -35,9 +35,10 @@ export const cacheKeyOf = (
   isOfCatalogue: (voiceId: string) => boolean
 ): CacheKey | undefined => {
   if (!plan.turns.every(({ voiceId }) => isOfCatalogue(voiceId))) return undefined
-  const { format, loudnessNormalization, textNormalization, turns } = plan
+  const { format, loudnessNormalization, marks, textNormalization, turns } = plan
   const said = [textNormalization, verbaliserVersion]
-  const content = JSON.stringify([workspace, format.name, loudnessNormalization, said, turns])
+  const manner = [loudnessNormalization, said, turns, ...(marks === undefined ? [] : [marks])]
+  const content = JSON.stringify([workspace, format.name, ...manner])
   return { workspace, digest: createHash("sha256").update(content).digest("base64url") }
 }
 
@@ -50,7 +51,7 @@ export interface CacheLimits {
 /** Records an answer while it is spoken; what is not kept in the end is dropped. */
 export interface Recorder {
   readonly audio: (bytes: Uint8Array) => void
-  readonly marks: (marks: ReadonlyArray<WordMark>) => void
+  readonly marks: (marks: ReadonlyArray<SpokenMark>) => void
   readonly keep: (rest: Pick<KeptSpeech, "sentences" | "samples" | "spokenAtMs">) => void
   /** Ends the recording; has no effect after `keep`. */
   readonly drop: () => void
@@ -145,7 +146,7 @@ interface Recording {
 
 const makeRecorder = ({ bytesMax, take, giveBack, put }: Recording): Recorder => {
   let parts: Array<Uint8Array> | undefined = []
-  let marks: Array<WordMark> = []
+  let marks: Array<SpokenMark> = []
   let size = 0
   const drop = () => {
     if (parts !== undefined) giveBack(size)

@@ -12,7 +12,7 @@ import {
   SessionAnswer,
   SessionFrameHead,
   SessionRequest,
-  type WordMark
+  type SpokenMark
 } from "#speech/contract"
 import { subjects } from "#base"
 import { Configuration } from "#configuration"
@@ -33,7 +33,7 @@ import {
 /** PCM at 24 kHz and the speech marks that became final with it; the last piece often holds only marks. */
 interface SpokenPiece {
   readonly pcm: Int16Array
-  readonly marks: ReadonlyArray<WordMark>
+  readonly marks: ReadonlyArray<SpokenMark>
   /** On the last piece: turns that made no sound. */
   readonly silentTurns?: ReadonlyArray<number>
   /** How long the caller waited for the fleet to deliver it. */

@@ -3,7 +3,7 @@
  */
 import { Effect, Stream } from "effect"
 import type { AudioError, AudioFormat } from "#speech/audio"
-import type { SentenceMark, SpeechMarks, WordMark } from "#speech/contract"
+import type { OtherMark, SentenceMark, SpeechMarks, WordMark } from "#speech/contract"
 import { jsonEvent, type ServerSentEvent } from "#http"
 import type { Spoken } from "./Speech.ts"
 import type { InputRefused, SpeechFailed } from "../refusals.ts"
@@ -62,6 +62,8 @@ interface FinishedSpeech {
   readonly billableCharacters: number
   readonly durationMs: number
   readonly marks: SpeechMarks
+  /** Absent if words alone were asked for. */
+  readonly others?: ReadonlyArray<OtherMark> | undefined
 }
 
 export const speechBody = ({
@@ -70,14 +72,16 @@ export const speechBody = ({
   isFormatNamed,
   billableCharacters,
   durationMs,
-  marks
+  marks,
+  others
 }: FinishedSpeech) => ({
   audio_data: Buffer.from(audio.buffer, audio.byteOffset, audio.length).toString("base64"),
   audio_format: format.audioFormat,
   ...(isFormatNamed ? { output_format: format.deliveredName } : {}),
   billable_characters_count: billableCharacters,
   audio_duration_ms: durationMs,
-  speech_marks: marks
+  speech_marks: marks,
+  ...(others === undefined ? {} : { marks: others })
 })
 
 // A line of an event stream stays below 64 KiB, the longest that common clients read. 40 kB are 54 kB in base64, which
@@ -91,7 +95,7 @@ type Failure = InputRefused | SpeechFailed | AudioError
 /** Pieces of audio with the marks that became final beside them, then one event with the amount spoken. */
 export const speechEvents = (spoken: Spoken): Stream.Stream<ServerSentEvent, Failure> =>
   spoken.bytes.pipe(
-    Stream.flatMap((bytes) => Stream.fromIterable(chunkEvents(bytes, spoken.takeMarks()))),
+    Stream.flatMap((bytes) => Stream.fromIterable(chunkEvents(bytes, marksOf(spoken)))),
     Stream.concat(
       Stream.unwrap(
         Effect.sync(() => {
@@ -100,7 +104,7 @@ export const speechEvents = (spoken: Spoken): Stream.Stream<ServerSentEvent, Fai
             billable_characters_count: spoken.billableCharacters(),
             audio_duration_ms: spoken.durationMs()
           }
-          const rest = spoken.takeMarks()
+          const rest = marksOf(spoken)
           const last = rest.length === 0 ? [] : chunkEvents(noAudio, rest)
           return Stream.fromIterable([...last, jsonEvent(done, done.type)])
         })
@@ -112,7 +116,10 @@ export const speechEvents = (spoken: Spoken): Stream.Stream<ServerSentEvent, Fai
 export const errorEvent = (code: string, message: string, requestId: string): ServerSentEvent =>
   jsonEvent({ type: "speech.error", error: { code, message }, request_id: requestId }, "speech.error")
 
-type Marks = ReturnType<Spoken["takeMarks"]>
+type Marks = ReadonlyArray<WordMark | OtherMark>
+
+const marksOf = (spoken: Spoken): Marks => [...spoken.takeMarks(), ...spoken.takeOthers()]
+const isWord = (mark: Marks[number]) => mark.type === "word"
 
 const chunkEvents = (bytes: Uint8Array, marks: Marks): ReadonlyArray<ServerSentEvent> => {
   const batches = batchesOf(marks)
@@ -140,11 +147,14 @@ const batchesOf = (marks: Marks): ReadonlyArray<Marks> => {
 
 const lengthOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value)) + 1
 
-const chunkEvent = (audio: Uint8Array, marks: Marks) => {
+const chunkEvent = (audio: Uint8Array, all: Marks) => {
+  const marks = all.filter(isWord)
+  const others = all.filter((mark) => !isWord(mark))
   const chunk = {
     type: "speech.chunk",
     ...(audio.length === 0 ? {} : { audio: Buffer.from(audio).toString("base64") }),
-    ...(marks.length === 0 ? {} : { speech_marks: marks })
+    ...(marks.length === 0 ? {} : { speech_marks: marks }),
+    ...(others.length === 0 ? {} : { marks: others })
   }
   return jsonEvent(chunk, chunk.type)
 }

@@ -4,10 +4,10 @@
  */
 import { Result } from "effect"
 import { type AudioFormat, formatNamed, formatOfAccept, formatOfAudioFormat } from "#speech/audio"
-import { findModel, type SpeechModel, speechModels, type SpeechTurn } from "#speech/contract"
+import { findModel, type MarkKind, markKinds, type SpeechModel, speechModels, type SpeechTurn } from "#speech/contract"
 import type { DialogueRequest } from "#speech/api"
 import { badRequest, forbidden, notFound, serviceUnavailable, validationFailed, WireError } from "#http"
-import type { SharedVoice } from "#speech"
+import { type SharedVoice, tellsPhonemes } from "#speech"
 import type { CacheKey } from "./SpeechCache.ts"
 import { type FindVoice, isInRange, type SpeakableVoice } from "../voices/speakable.ts"
 
@@ -36,6 +36,8 @@ export interface SpeechPlan {
   /** Absent for the defaults of the workspace. */
   readonly lexicons?: ReadonlyArray<string>
   readonly billableCharacters: number
+  /** In the order of `markKinds`; absent for words alone. */
+  readonly marks?: ReadonlyArray<MarkKind>
   /** The caller plays it as it comes, and does not wait for all of it. */
   readonly isPlayed: boolean
   /** Absent for a caller that asks once. */
@@ -77,8 +79,9 @@ export const planSpeech = (order: Order, options: PlanOptions): Planned<SpeechPl
   if (characters > charactersMax) return Result.fail(inputTooLong(characters, charactersMax))
   return Result.flatMap(modelFor(order.model, route), (model) =>
     Result.flatMap(formatFor(order, options, model), (format) =>
-      Result.map(turnsFor(order, model, findVoice), (turns) => ({
+      Result.map(Result.flatMap(turnsFor(order, model, findVoice), tellingAll(order)), (turns) => ({
         turns,
+        ...marksIn(order),
         model,
         format,
         textNormalization: order.options?.text_normalization ?? options.textNormalization,
@@ -91,6 +94,23 @@ export const planSpeech = (order: Order, options: PlanOptions): Planned<SpeechPl
     )
   )
 }
+
+const marksIn = ({ options }: Order): Pick<SpeechPlan, "marks"> => {
+  const marks = markKinds.filter((kind) => options?.marks?.includes(kind))
+  return marks.length === 0 || marks.join("") === "word" ? {} : { marks }
+}
+
+/** Refuses marks that the engine of a turn's voice cannot tell. */
+const tellingAll =
+  (order: Order) =>
+  (turns: ReadonlyArray<SpeechTurn>): Planned<ReadonlyArray<SpeechTurn>> => {
+    const kinds = marksIn(order).marks?.filter((kind) => kind === "phoneme" || kind === "viseme") ?? []
+    const mute = turns.find(({ voice }) => kinds.length > 0 && !tellsPhonemes(voice.engine))
+    if (mute === undefined) return Result.succeed(turns)
+    return Result.fail(
+      validationFailed({ "options.marks": `the engine of ${mute.voiceId} tells no ${kinds.join(", no ")}` })
+    )
+  }
 
 const inputTooLong = (characters: number, charactersMax: number) =>
   new WireError({

@@ -9,7 +9,7 @@ import {
   type SessionFrameHead,
   speechSampleRateHz,
   type SpeechTurn,
-  type WordMark
+  type SpokenMark
 } from "#speech/contract"
 import { ownStall, type OwnStall } from "#runtime"
 import type { Pace } from "./SpeechAdmission.ts"
@@ -17,6 +17,7 @@ import type { Pace } from "./SpeechAdmission.ts"
 export interface SpeechOrder {
   readonly turns: ReadonlyArray<SpeechTurn>
   readonly textNormalization: boolean
+  readonly phonemes?: true
 }
 
 /** The limits that admission sets for a session. */
@@ -87,7 +88,7 @@ export const idOf = ({ base, attempt }: SessionProgress) => `${base}-${attempt}`
 export const newestMarks = () => {
   let turn = 0
   let end = 0
-  return (marks: ReadonlyArray<WordMark>): ReadonlyArray<WordMark> => {
+  return (marks: ReadonlyArray<SpokenMark>): ReadonlyArray<SpokenMark> => {
     const fresh = marks.filter((mark) => {
       const ofTurn = mark.turn ?? 0
       return ofTurn > turn || (ofTurn === turn && mark.start >= end)

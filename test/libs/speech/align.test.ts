@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import type { WordStart } from "#speech/contract"
-import { alignChunk, timeOf } from "../../../libs/speech/align.ts"
+import { alignChunk, alignPhonemes, timeOf } from "../../../libs/speech/align.ts"
 import type { Token } from "../../../libs/speech/text/chunker.ts"
 
 /** Words of one piece, one space apart, as a reader would cut them. */
@@ -92,4 +92,45 @@ describe("the speech marks of a chunk", () => {
       }
     }
   )
+})
+
+describe("the phonemes of a chunk", () => {
+  const sound = (phoneme: string, position: number, sample: number) => ({ ...word(position, sample), phoneme })
+  const tokens = tokensOf("one two")
+  const words = [
+    word(0, 0),
+    sound("w", 0, 0),
+    sound("ʌ", 0, 2_400),
+    sound("n", 0, 4_800),
+    sound("", 0, 7_200),
+    word(4, 12_000),
+    sound("t", 4, 12_000),
+    sound("u", 4, 14_400)
+  ]
+  const chunk = { tokens, words, speechStartSample: 24_000, speechEndSample: 16_800, turn: undefined }
+
+  it("last until the next one, a pause, or the end of the speech, and have the places of their words", () => {
+    assert.deepStrictEqual(
+      alignPhonemes(chunk).map(({ end, end_time, start, start_time, value }) => [
+        value,
+        start,
+        end,
+        start_time,
+        end_time
+      ]),
+      [
+        ["w", 0, 3, 1_000, 1_100],
+        ["ʌ", 0, 3, 1_100, 1_200],
+        ["n", 0, 3, 1_200, 1_300],
+        ["t", 4, 7, 1_500, 1_600],
+        ["u", 4, 7, 1_600, 1_700]
+      ]
+    )
+  })
+
+  it("change nothing of the words", () => {
+    const alone = words.filter((one) => !("phoneme" in one))
+    assert.deepStrictEqual(alignChunk(chunk), alignChunk({ ...chunk, words: alone }))
+    assert.deepStrictEqual(alignPhonemes({ ...chunk, words: alone }), [])
+  })
 })

@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import { Count, describe, text } from "#base"
-import { MarkTime, WordMark } from "../marks.ts"
+import { MarkTime, OtherMark, WordMark } from "../marks.ts"
 import { Base64, Name } from "./fields.ts"
 import { StreamRequest } from "./speech.ts"
 
@@ -124,6 +124,10 @@ const marks = Schema.Array(WordMark).pipe(
   describe("Places are those in the context's whole text, times those in its whole audio.")
 )
 
+const others = Schema.optionalKey(Schema.Array(OtherMark)).pipe(
+  describe("Likewise, those of other kinds that `options.marks` of the context asked for.")
+)
+
 export const StartedMessage = Schema.Struct({
   type: Schema.Literal("started"),
   ...inContext,
@@ -134,7 +138,8 @@ export const StartedMessage = Schema.Struct({
 export const MarksMessage = Schema.Struct({
   type: Schema.Literal("marks"),
   ...inContext,
-  speech_marks: marks
+  speech_marks: marks,
+  marks: others
 }).annotate({ identifier: "MarksMessage", description: "Words that became final, as on the stream with timestamps." })
 
 export const AudioMessage = Schema.Struct({
@@ -167,6 +172,7 @@ export const CancelledMessage = Schema.Struct({
   ...inContext,
   text_end: textEnd,
   speech_marks: marks,
+  marks: others,
   billable_characters_count: billed
 }).annotate({
   identifier: "CancelledMessage",

@@ -7,7 +7,7 @@ import { HttpApiSchema } from "effect/http-api"
 import { guarded, NullIsAbsent } from "#base/http"
 import { Count, describe, documentedAs } from "#base"
 import { outputFormats, streamedFormats, streamedMediaTypes } from "../formats.ts"
-import { MarkTime, SpeechMarks, WordMark } from "../marks.ts"
+import { markKinds, MarkTime, OtherMark, SpeechMarks, WordMark } from "../marks.ts"
 import { speechModels } from "../models.ts"
 import { speechEndpoints } from "./error-codes.ts"
 import { Base64, Input, Name, Speed } from "./fields.ts"
@@ -32,6 +32,13 @@ const SpeechOptions = Schema.Struct({
     describe(
       "Says numbers, money, dates, times, units, signs and abbreviations as words, in the language of the text. They " +
         "are marked as they were sent. Without it, as `SpeechApi.TextNormalization` of the fleet says: true, unless changed."
+    )
+  ),
+  marks: Schema.optionalKey(
+    Schema.Array(Schema.Literals(markKinds)).check(Schema.isBetweenLength(1, markKinds.length))
+  ).pipe(
+    describe(
+      "The kinds of marks; words alone without it. Those of other kinds come in `marks`. See [Kinds of marks](#kinds-of-marks)."
     )
   )
 }).annotate({ identifier: "SpeechOptions" })
@@ -115,7 +122,10 @@ export const SpeechResponse = Schema.Struct({
   ),
   billable_characters_count: billed,
   audio_duration_ms: durationMs,
-  speech_marks: SpeechMarks
+  speech_marks: SpeechMarks,
+  marks: Schema.optionalKey(Schema.Array(OtherMark)).pipe(
+    describe("Those of other kinds than words that `options.marks` asked for, in order of time.")
+  )
 }).annotate({ identifier: "SpeechResponse" })
 export interface SpeechResponse extends Schema.Schema.Type<typeof SpeechResponse> {}
 
@@ -124,6 +134,9 @@ export const SpeechChunkEvent = Schema.Struct({
   audio: Schema.optionalKey(Base64).pipe(describe("The next bytes of the one audio stream, in base64.")),
   speech_marks: Schema.optionalKey(Schema.Array(WordMark)).pipe(
     describe("Words that became final. Their times are absolute; the event they come with means nothing.")
+  ),
+  marks: Schema.optionalKey(Schema.Array(OtherMark)).pipe(
+    describe("Likewise, those of other kinds that `options.marks` asked for; a sentence comes with its last word.")
   )
 }).annotate({ identifier: "SpeechChunkEvent" })
 export interface SpeechChunkEvent extends Schema.Schema.Type<typeof SpeechChunkEvent> {}

@@ -248,3 +248,55 @@ export const inAlphabet = (phonemes: string, language: string): string =>
     .replaceAll("^", "")
     .replaceAll(/\s+/gu, " ")
     .trim()
+
+/** What Kokoro writes as one letter. */
+const written: Readonly<Record<string, string>> = {
+  A: "eɪ",
+  I: "aɪ",
+  O: "oʊ",
+  Q: "əʊ",
+  S: "s",
+  T: "ɾ",
+  W: "aʊ",
+  Y: "ɔɪ",
+  ᵊ: "ə",
+  ʣ: "dz",
+  ʤ: "dʒ",
+  ʦ: "ts",
+  ʧ: "tʃ",
+  ʨ: "tɕ",
+  ꭧ: "tʂ"
+}
+const pausingSymbol = /^[;:,.!?—…"“”()]$/u
+const stressSymbol = /^[ˈˌ]$/u
+const modifierSymbol = /^(?:[ːʰʲᵝ↓→↗↘]|\u0303)$/u
+
+interface Sound {
+  /** Empty for a pause. */
+  readonly ipa: string
+  /** Where in the text its word starts, and where in the symbols it starts. */
+  readonly position: number
+  readonly symbol: number
+}
+
+/** The sounds of an utterance in IPA. A sound begins with the stress before it; between words it goes on. */
+export const soundsOf = ({ symbols, words: begun }: Phonemes): ReadonlyArray<Sound> => {
+  const sounds: Array<Sound> = []
+  let [word, position, stressed] = [0, begun[0]?.position ?? 0, -1]
+  for (let symbol = 0; symbol < symbols.length; symbol += 1) {
+    while ((begun[word]?.symbol ?? Infinity) <= symbol) position = begun[word++]?.position ?? position
+    const character = symbols.charAt(symbol)
+    const last = sounds.at(-1)
+    if (stressSymbol.test(character)) stressed = symbol
+    else if (character === " ") continue
+    else if (pausingSymbol.test(character)) {
+      if (last?.ipa !== "") sounds.push({ ipa: "", position, symbol })
+    } else if (modifierSymbol.test(character)) {
+      if (last !== undefined) sounds[sounds.length - 1] = { ...last, ipa: last.ipa + character }
+    } else {
+      sounds.push({ ipa: written[character] ?? character, position, symbol: stressed === -1 ? symbol : stressed })
+      stressed = -1
+    }
+  }
+  return sounds
+}

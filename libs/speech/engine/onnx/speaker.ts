@@ -7,7 +7,7 @@ import { type Passage, passagesOf, wordAt } from "../worker/passages.ts"
 import { endPause, paced, pauseBefore } from "../worker/pauses.ts"
 import type { Sink, Speaker } from "../worker/serve.ts"
 import type { AcousticModel } from "./acoustic-models.ts"
-import { type Phonemes, type Phonemize, phonemesOf } from "./phonemes.ts"
+import { type Phonemes, type Phonemize, phonemesOf, soundsOf } from "./phonemes.ts"
 
 /** Kokoro reads at most 510 symbols. */
 const symbolsMax = 400
@@ -27,7 +27,8 @@ export const makeAcousticSpeaker = (model: AcousticModel, phonemize: Phonemize, 
     let begun = 0
     for (const [at, { passage, phonemes }] of utterances.entries()) {
       const isLast = at === utterances.length - 1 && !job.goesOn
-      const spoken = say(model, { passage, phonemes, speaker, begun, isLast }, sink)
+      const isTold = job.phonemes === true
+      const spoken = say(model, { passage, phonemes, speaker, begun, isLast, isTold }, sink)
       if (spoken === undefined) return null
       begun += spoken
     }
@@ -49,10 +50,12 @@ interface Placed {
   readonly begun: number
   /** Nothing follows in the same sentence. */
   readonly isLast: boolean
+  /** Its phonemes are reported too. */
+  readonly isTold: boolean
 }
 
 /** Returns the number of samples; undefined if nobody listens any more. */
-const say = (model: AcousticModel, { passage, phonemes, speaker, begun, isLast }: Placed, sink: Sink) => {
+const say = (model: AcousticModel, { passage, phonemes, speaker, begun, isLast, isTold }: Placed, sink: Sink) => {
   const { ownSpeed, pitch, range } = passage
   const { symbols, words } = phonemes
   const utterance = paced(sink, { hz: model.hz, passage, ownSpeed, begun, endPause: endPause(symbols, isLast) })
@@ -61,6 +64,10 @@ const say = (model: AcousticModel, { passage, phonemes, speaker, begun, isLast }
       const start = starts[symbol] ?? starts.at(-1)
       if (start === undefined) return
       utterance.word(wordAt(passage, position, Math.round(start)), pauseBefore(symbols, symbol))
+    }
+    for (const { ipa, position, symbol } of isTold ? soundsOf(phonemes) : []) {
+      const start = starts[symbol]
+      if (start !== undefined) utterance.word({ ...wordAt(passage, position, Math.round(start)), phoneme: ipa }, 0)
     }
   }
   model.speak({ symbols, speaker, speed: ownSpeed, pitch, range }, { begins, sound: utterance.audio })

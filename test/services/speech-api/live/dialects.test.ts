@@ -123,7 +123,13 @@ describe("SSML in a live context", () => {
   it("is not seen in Cartesia's timestamps", () => {
     const dialect = Result.getOrThrow(cartesiaDialect(call, voices))
     dialect.read({ ...request, add_timestamps: true }, () => false)
-    const audio = { _tag: "Audio", bytes: new Uint8Array(2), marks: [mark("R&amp;D", 0, 5)], atMs: 0 } as const
+    const audio = {
+      _tag: "Audio",
+      bytes: new Uint8Array(2),
+      marks: [mark("R&amp;D", 0, 5)],
+      others: [],
+      atMs: 0
+    } as const
     assert.containsSubset(dialect.write({ id: "a" } as LiveContext, audio), [{ word_timestamps: { words: ["R&D"] } }])
   })
 

@@ -140,6 +140,7 @@ const eventsOf = (pieces: ReadonlyArray<readonly [number, number]>, atEnd = 0, v
     sentences: [],
     bytes,
     takeMarks,
+    takeOthers: () => [],
     durationMs: () => 1_209.4,
     billableCharacters: () => 22,
     timing: () => "",

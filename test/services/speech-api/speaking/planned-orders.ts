@@ -7,9 +7,19 @@ import {
   type SpeechRoute
 } from "../../../../services/speech-api/speaking/plan.ts"
 import { catalogueOf } from "#speech"
-import { sharedSpeakable } from "../../../../services/speech-api/voices/speakable.ts"
+import { type FindVoice, sharedSpeakable } from "../../../../services/speech-api/voices/speakable.ts"
 
-const findVoice = sharedSpeakable(catalogueOf([]))
+const ofCatalogue = sharedSpeakable(catalogueOf([]))
+/** `mute` is a voice of a program, which tells no phonemes. */
+const findVoice: FindVoice = (id) => {
+  const voice = ofCatalogue(id === "mute" ? "henry" : id)
+  if (voice === undefined || id !== "mute") return voice
+  const engineVoice: typeof voice.engineVoice = (locale) => {
+    const own = voice.engineVoice(locale)
+    return own && { ...own, engine: "process-mute", language: "en-us", locale }
+  }
+  return { ...voice, id, engineVoice }
+}
 
 export const speech = "/v1/audio/speech"
 export const stream = "/v1/audio/stream"

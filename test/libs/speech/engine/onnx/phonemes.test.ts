@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { divided, inAlphabet, phonemesOf } from "../../../../../libs/speech/engine/onnx/phonemes.ts"
+import { divided, inAlphabet, phonemesOf, soundsOf } from "../../../../../libs/speech/engine/onnx/phonemes.ts"
 import { vocabulary } from "../../../../../libs/speech/engine/onnx/vocabulary.ts"
 import { utterancesOf } from "../../../../../libs/speech/engine/onnx/speaker.ts"
 
@@ -101,5 +101,29 @@ describe("the vocabulary of Kokoro", () => {
       [1, 16, 24, 43, 68, 83, 123, 156, 158, 171, 177, 17]
     )
     assert.strictEqual(vocabulary.size, 114)
+  })
+})
+
+describe("the sounds of an utterance", () => {
+  it("are IPA, begin with their stress, and pause at marks", () => {
+    const words = [
+      { position: 0, symbol: 0 },
+      { position: 4, symbol: 6 }
+    ]
+    const sounds = soundsOf({ symbols: "ʧˈIr, ʤˌɑːnz.", words })
+    assert.deepStrictEqual(
+      sounds.map(({ ipa, position, symbol }) => [ipa, position, symbol]),
+      [
+        ["tʃ", 0, 0],
+        ["aɪ", 0, 1],
+        ["r", 0, 3],
+        ["", 0, 4],
+        ["dʒ", 4, 6],
+        ["ɑː", 4, 7],
+        ["n", 4, 10],
+        ["z", 4, 11],
+        ["", 4, 12]
+      ]
+    )
   })
 })
