@@ -84,6 +84,12 @@ const beginsOfMarkup = ["", '<a "', "<!--", "<emphasis>"]
 
 const readers: Readonly<Record<string, Reader>> = {
   "plain text": { read: (text) => readInput(text, { locale, textNormalization: true }) },
+  ...Object.fromEntries(
+    ["de-DE", "es-ES", "fr-FR", "it-IT", "pt-BR"].map((locale): [string, Reader] => [
+      `plain text in ${locale}`,
+      { read: (text) => readInput(text, { locale, textNormalization: true }), parts: few }
+    ])
+  ),
   "plain text of another language": { read: (text) => readInput(text, { locale: "zh-CN", textNormalization: false }) },
   SSML: {
     read: (text) => readInput(text, { locale, textNormalization: true }),

@@ -58,7 +58,7 @@ export interface Language {
   /** A part of a whole: 1 and 2 are "one half"; with a gender, of what follows. */
   readonly fraction: (above: string, below: string, gender?: Gender) => string
   /** What joins a whole number and a fraction: "two and a half". */
-  readonly mixed: (whole: string, above: string, below: string) => string
+  readonly mixed: (whole: string, above: string, below: string, gender?: Gender) => string
   /** The number of a flight, a model or a room, of at most four digits. */
   readonly sayLabel: (digits: string) => string
   readonly words: Words

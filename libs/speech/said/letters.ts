@@ -9,7 +9,7 @@ import type { TextRun } from "../text/runs.ts"
  * zero-width spaces, byte order marks and selectors of a text's look are not seen.
  */
 const rewritten =
-  /[\ufb00-\ufb06\uff01-\uff5e\uffe0-\uffe6\u2080-\u2089\u2460-\u249b\u24b6-\u24ff\u2776-\u2793\u3300-\u33ff\u2100-\u2121\u2123-\u214f\u01c4-\u01cc\u01f1-\u01f3\u0132\u0133\u0149\u{1d400}-\u{1d7ff}\u{1f130}-\u{1f149}]|\u{ad}|\u{200b}|\u{2060}|\u{feff}|\u{fe0e}/gu
+  /[\ufb00-\ufb06\uff01-\uff5e\uffe0-\uffe6\u2080-\u2089\u2460-\u249b\u24b6-\u24ff\u2776-\u2793\u3300-\u33ff\u2100-\u2121\u2123-\u214f\u01c4-\u01cc\u01f1-\u01f3\u0132\u0133\u0149\u02b0-\u02b8\u1d2c-\u1d6a\u{1d400}-\u{1d7ff}\u{1f130}-\u{1f149}]|\u{ad}|\u{200b}|\u{2060}|\u{feff}|\u{fe0e}/gu
 
 /** The same run in plain letters; each letter keeps the place of what it stood for. */
 export const withPlainLetters = (run: TextRun): TextRun => {

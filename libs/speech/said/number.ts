@@ -35,7 +35,7 @@ const pointed = (text: string, decimalMark: string) =>
     : /^([+\-−–]?)(\d{1,15}),(\d{1,2})$/u.exec(text)
 
 /** "1205" is "one two zero five". */
-export const digitByDigit = (digits: string, language: Language): string =>
+export const digitByDigit = (digits: string, language: Pick<Language, "cardinal">): string =>
   Array.from(digits, (digit) => (/\d/u.test(digit) ? language.cardinal(digit) : digit)).join(" ")
 
 /** A number that begins with a zero is a row of digits. */
@@ -53,3 +53,9 @@ export const sayNumber = ({ sign, whole, fraction }: WrittenNumber, language: La
 
 /** Whether it is exactly one, and so asks for the singular. */
 export const isOne = ({ whole, fraction }: WrittenNumber): boolean => whole === "1" && fraction === ""
+
+/** "3,14" is "tres coma catorce": two digits behind the mark are a number where people say so. */
+export const fractionInPairs =
+  (cardinal: (digits: string) => string) =>
+  (digits: string): string =>
+    /^[1-9]\d?$/u.test(digits) ? cardinal(digits) : Array.from(digits, (digit) => cardinal(digit)).join(" ")

@@ -26,7 +26,7 @@ export const rewritesOf = (kind: string, format: string, locale: string): Rewrit
     telephone: telephone(language),
     cardinal: inWords(cardinalOf),
     number: inWords(cardinalOf),
-    ordinal: language === undefined ? (content) => ordinalSign(content, locale) : inWords(ordinalOf),
+    ordinal: inWords(ordinalOf),
     date: inWords((content, language) => formattedDate(content, format, language) ?? dateOf(content, language)),
     time: inWords((content, language) => readTime(content.replaceAll(" ", ""), language)),
     unit: inWords(measureOf)
@@ -63,13 +63,6 @@ const cardinalOf = (content: string, language: Language) => {
 const ordinalOf = (content: string, language: Language) => {
   const [, digits] = /^(\d{1,15})\.?$/u.exec(content) ?? []
   return digits === undefined ? language.sayOrdinal(content, language, nowhere) : language.ordinal(digits)
-}
-
-const ordinalSigns: Readonly<Record<string, string>> = { fr: "e", es: "º", it: "º", pt: "º" }
-
-const ordinalSign = (content: string, locale: string) => {
-  const sign = ordinalSigns[locale.slice(0, 2).toLowerCase()]
-  return sign !== undefined && /^\d{1,15}$/u.test(content) ? `${content}${sign}` : content
 }
 
 const measureOf = (content: string, language: Language) => {

@@ -13,7 +13,7 @@ import { magnitudeOfMoney, sayMoney } from "./kinds/money.ts"
 import { measureInWords, sayMeasure } from "./kinds/measure.ts"
 import { sayPlain } from "./kinds/plain.ts"
 import { rangeInWords, sayRange } from "./kinds/range.ts"
-import { saySigned } from "./kinds/sign.ts"
+import { sayElided, saySigned } from "./kinds/sign.ts"
 import { sayTime, timeInWords } from "./kinds/time.ts"
 import { telephoneNumber } from "./kinds/telephone.ts"
 import { withoutEmoji } from "./emoji.ts"
@@ -112,6 +112,7 @@ const readers: ReadonlyArray<Reader> = [
   (core, language, place) => sayMath(core, language, place, sayCore),
   (core, language, place) => sayRange(core, language, place, sayCore),
   (core, language, place) => saySigned(core, language, place, sayCore),
+  (core, language, place) => sayElided(core, language, place, sayCore),
   sayAddress,
   sayCode
 ]

@@ -2,6 +2,7 @@
 import type { Passage } from "./runs.ts"
 import type { Word } from "./words.ts"
 import { segmenterOf } from "./segmenter.ts"
+import { germanOpeners } from "./openers.ts"
 
 /**
  * The ends of sentences follow Unicode's rules (right for every script, line ends included), minus the breaks that these
@@ -74,7 +75,8 @@ export const continuesAt = (text: string, start: number, at: number): boolean =>
   const next = nextWord(text, at)
   if (/^\p{Ll}/u.test(next) && !/^\s*[([{]/u.test(text.slice(at, at + 2))) return true
   if (next === "" || text[leftEnd - 1] !== ".") return false
-  return continuesAfter(wordBefore(text, start, leftEnd), next) || isListNumber(text, start, leftEnd)
+  if (continuesAfter(wordBefore(text, start, leftEnd), next) || isListNumber(text, start, leftEnd)) return true
+  return isOrdinal(text.slice(Math.max(start, leftEnd - wordReach), leftEnd), next)
 }
 
 /** The word before the full stop that precedes `end`. */
@@ -89,9 +91,8 @@ export const mayGoOnAfter = (text: string, at: number): boolean => {
   if (text[end - 1] !== ".") return false
   const word = wordBefore(text, 0, end)
   const lower = word.toLowerCase()
-  return (
-    counting.has(lower) || streets.has(lower) || halves.test(word) || /^\p{Nd}{1,3}$/u.test(word) || isInitial(word)
-  )
+  const isShort = /^(?:\p{Nd}{1,3}|\p{Lu}{2}|[nv])$/u.test(word)
+  return counting.has(lower) || streets.has(lower) || halves.test(word) || isShort || isInitial(word)
 }
 
 const endOfWords = (text: string, start: number, at: number) => {
@@ -112,7 +113,7 @@ const linesBetween = (text: string, from: number, to: number) => {
 
 /** The word after `at`, without quotes and brackets before it; empty if another character is there. */
 const nextWord = (text: string, at: number) =>
-  /^[\s([{"'“”‘’«»„¿¡*#]{0,8}([\p{L}\p{N}][\p{L}\p{M}\p{N}'’]*)/u.exec(text.slice(at, at + wordReach))?.[1] ?? ""
+  /^[\s([{"'“”‘’«»„¿¡*#]{0,8}([\p{L}\p{N}\p{Sc}][\p{L}\p{M}\p{N}'’]*)/u.exec(text.slice(at, at + wordReach))?.[1] ?? ""
 
 /** "1." and "12." at the start of a sentence number it. */
 const isListNumber = (text: string, start: number, end: number) =>
@@ -127,7 +128,8 @@ export const isSpeakable = (text: string, from: number, to: number) =>
 const leading = new Set(
   (
     "mr mrs ms mx dr prof rev hon gen col maj capt lt cpl sgt cmdr adm gov sen rep pres supt st mt ft messrs vs e.g i.e " +
-    "cf viz fr hr dipl ing bzw z.b d.h u.a s.o sr sra srta dra ud uds dña mme mlle mgr p.ex sig sig.ra dott avv sto sta"
+    "cf viz fr hr dipl ing bzw z.b d.h u.a s.o sr sra srta dra ud uds dña mme mlle mgr p.ex sig sig.ra dott avv sto sta " +
+    "z v.chr mio mrd tsd mln mld inkl exkl zzgl ggf evtl vgl sog bspw mind insb jew arch geom spett egr sigg avda pza ctra env"
   ).split(" ")
 )
 
@@ -155,6 +157,12 @@ const halves = /^[ap]\.m$/iu
 const streets = new Set("st ave blvd rd dr ln ct pl hwy pkwy".split(" "))
 const quarters = /^(?:[NS][EW]?|[EW])$/u
 
+/** "Im 19. Jahrhundert", "seine 2. Wahl": an ordinal in German, behind what goes before a noun alone. */
+const ordinal =
+  /(?:^|\s)(?:de[rmns]|d(?:ie|as)|im|ins|zu[mr]|vom|beim|[msd]eine?[mnrs]?|ihre?[mnrs]?|unsere?[mnrs]?) \p{Nd}{1,3}\.$/iu
+const isOrdinal = (left: string, next: string) =>
+  /^\p{Lu}\p{Ll}/u.test(next) && !openers.has(next.toLowerCase()) && !germanOpeners.has(next) && ordinal.test(left)
+
 const germanMonths = new Set(
   "januar februar märz april mai juni juli august september oktober november dezember".split(" ")
 )
@@ -167,6 +175,9 @@ const continuesAfter = (word: string, next: string): boolean => {
   if ((streets.has(lower) && quarters.test(next)) || (halves.test(word) && zones.test(next))) return true
   if (counting.has(lower)) return /^\p{Nd}/u.test(next)
   if (/^\p{Nd}{1,2}$/u.test(word)) return germanMonths.has(following)
+  // "EE. UU.", "v. Chr."
+  if (/^(\p{Lu})\1$/u.test(word)) return /^\p{Lu}{2}$/u.test(next)
+  if (next === "Chr") return /^[nv]$/u.test(word)
   return isInitial(word) && !openers.has(following)
 }
 

@@ -1,6 +1,7 @@
 /** German ordinals: a number with a full stop, declined by the words around it. Pure. */
 import { romanValue } from "../kinds/roman.ts"
 import type { Kind, Language } from "../language.ts"
+import { germanOpeners } from "../../text/openers.ts"
 import { type Place, previousCore, said, type Said, wordAt, type Word } from "../word.ts"
 
 const determiners =
@@ -9,12 +10,6 @@ const prepositions =
   /^(?:ab|an|auf|aus|bei|bis|für|gegen|in|mit|nach|seit|um|von|vor|zu|zwischen|unter|über|während|wegen)$/iu
 /** With one of these before it, "der" is dative. */
 const beforeDative = /^(?:ab|an|auf|aus|bei|in|mit|nach|neben|seit|unter|von|vor|zu|zwischen|über)$/iu
-/** A sentence begins with them rather than a noun. */
-export const starters: ReadonlySet<string> = new Set(
-  "Aber Alle Als Am An Auch Auf Aus Bei Beide Bis Bitte Da Dabei Dafür Damit Danach Dann Das Dass Dem Den Der Des Deshalb Die Dies Diese Dieser Dieses Doch Dort Du Ein Eine Einen Einer Er Erst Es Für Gegen Gibt Heute Hier Ich Ihr Im In Insgesamt Ist Ja Jetzt Man Mehr Mein Mit Morgen Nach Nein Nicht Nun Nur Ob Oder Ohne Schon Sein Seine Seit Sie Sind So Und Uns Unter Viele Vom Von Vor Was Weil Wenn Wer Wie Wir Wo Zu Zum Zur".split(
-    " "
-  )
-)
 const neuter =
   /(?:jahr|jahrzehnt|jahrhundert|jahrtausend|quartal|halbjahr|semester|kapitel|buch|kind|spiel|tor|mal|haus|obergeschoss|album|lied|bild|stück|drittel|viertel|wochenende|treffen|gebot|gleis|rennen|date)$/iu
 const feminine =
@@ -42,7 +37,7 @@ const isOrdinal = (place: Place, word: Word, next: Word, language: Language): bo
   if (isMonth(next.core, language)) return Number(word.core) <= 31
   if (/^\d/u.test(next.core)) return false
   if (/^\p{Ll}/u.test(next.core)) return true
-  if (!/^\p{Lu}/u.test(next.core) || starters.has(next.core)) return false
+  if (!/^\p{Lu}/u.test(next.core) || germanOpeners.has(next.core)) return false
   const previous = previousCore(place)
   if (determiners.test(previous) || usual.test(next.core)) return true
   return prepositions.test(previous) && (feminine.test(next.core) || neuter.test(next.core))
@@ -118,7 +113,7 @@ export const shortDate: Kind = (place, language): Said | undefined => {
   if (Number(day) > 31 || Number(day) < 1) return undefined
   const text = language.date({ day: Number(day), month: Number(month) }, place)
   const next = wordAt(place, 1)
-  return { ...said(text), takesStop: next !== undefined && word.trail === "" && !starters.has(next.core) }
+  return { ...said(text), takesStop: next !== undefined && word.trail === "" && !germanOpeners.has(next.core) }
 }
 
 /** "Jan. 2024", "15. Sept. 2024": months that are cut off. */

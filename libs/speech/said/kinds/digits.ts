@@ -3,7 +3,7 @@ import type { Kind } from "../language.ts"
 import { digitByDigit } from "../number.ts"
 import { previousCore, said, wordAt } from "../word.ts"
 
-/** `names`: "PIN", "Code". Five digits behind a house number are a post code: "Weg 5, 10115 Berlin". */
+/** `names`: "PIN", "Code". Five digits before a town are a post code: "Weg 5, 10115 Berlin". */
 export const rowOfDigits =
   (names: RegExp): Kind =>
   (place, language) => {
@@ -11,9 +11,10 @@ export const rowOfDigits =
     if (!/^\d{3,12}$/u.test(digits)) return undefined
     const [previous, before] = [previousCore(place), wordAt(place, -2)?.core ?? ""]
     const isCode = names.test(previous) || (/^(?:ist|lautet|es|est|è|é|:)$/u.test(previous) && names.test(before))
+    // Where every noun has a capital, only a house number tells a town from what is counted.
     const isPostCode =
       digits.length === 5 &&
-      /^\d{1,4}\p{L}?$/u.test(previous) &&
+      (language.startsSentence === undefined || /^\d{1,4}\p{L}?$/u.test(previous)) &&
       wordAt(place, -1)?.trail === "," &&
       /^\p{Lu}/u.test(wordAt(place, 1)?.core ?? "")
     return isCode || isPostCode ? said(digitByDigit(digits, language)) : undefined

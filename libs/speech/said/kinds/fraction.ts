@@ -29,8 +29,8 @@ export const sayFraction: Reader = (core, language, place) => {
     return ofMany(fraction, language)
   if (!isProper(fraction) || !isUsual(fraction)) return notAPart(fraction, language)
   const { whole, above, below } = fraction
-  if (whole !== "") return language.mixed(whole, above, below)
-  return language.fraction(above, below, language.genderAt?.(place))
+  const gender = language.genderAt?.(place)
+  return whole === "" ? language.fraction(above, below, gender) : language.mixed(whole, above, below, gender)
 }
 
 /** Nobody cuts into elevenths: "9/11" is a day. */
@@ -66,7 +66,12 @@ export const mixedNumber: Kind = (place, language) => {
   if (word === undefined || next === undefined || !/^\d{1,6}$/u.test(word.core)) return undefined
   const fraction = readFraction(next.core)
   if (fraction === undefined || fraction.whole !== "" || !isProper(fraction)) return undefined
-  const text = language.mixed(word.core, fraction.above, fraction.below)
+  const text = language.mixed(
+    word.core,
+    fraction.above,
+    fraction.below,
+    language.genderAt?.({ ...place, at: place.at + 1 })
+  )
   const first = language.cardinal(word.core)
   const unit = following(place, 2)
   const noun = unit === undefined ? undefined : unitNamed(unit.core, language)

@@ -33,6 +33,7 @@ const codes: Readonly<Record<string, string>> = {
   MXN: "MXN",
   "€": "EUR",
   EUR: "EUR",
+  eur: "EUR",
   "£": "GBP",
   GBP: "GBP",
   "¥": "JPY",
@@ -61,7 +62,7 @@ const codes: Readonly<Record<string, string>> = {
 const before =
   /^([+\-−–]?)((?:US|AU|CA|NZ|HK|A|C|R)?\$|[€£¥₹₩₽₿₺₪¢]|USDC|[A-Z]{3})([+\-−–]?)([\d.,'’ \u00a0\u2009\u202f]{1,40})([A-Za-z]{0,8})$/u
 const behind =
-  /^([+\-−–]?)([\d.,'’ \u00a0\u2009\u202f]{1,40})([A-Za-z]{0,2})((?:US|AU|CA|NZ|HK|A|C|R)?\$|[€£¥₹₩₽₿₺₪¢]|USDC|[A-Z]{3})$/u
+  /^([+\-−–]?)([\d.,'’ \u00a0\u2009\u202f]{1,40})([A-Za-z]{0,2})((?:US|AU|CA|NZ|HK|A|C|R)?\$|[€£¥₹₩₽₿₺₪¢]|USDC|eur|[A-Z]{3})$/u
 
 interface Money {
   readonly amount: WrittenNumber
@@ -96,6 +97,8 @@ const currencyNamed = (written: string, { currencies }: Language): Currency | un
 
 export const sayMoney: Reader = (core, language, place) => {
   const [, single = core, rate] = /^([^/]{1,40})\/([\p{L}]{1,12})$/u.exec(core) ?? []
+  const [, whole, sign, part] = /^(\d{1,6})([€£$])(\d{2})$/u.exec(core) ?? []
+  if (whole !== undefined) return sayMoney(`${whole}${language.decimalMark}${part}${sign}`, language, place)
   const money = readMoney(single, language)
   if (money === undefined) return undefined
   const text = sayAmount(isBeforeNoun(place, language) ? oneOf(money) : money, language)
@@ -192,12 +195,16 @@ const codeApart = (first: string, second: string, language: Language) => {
   const [sign = "", rate] = second.split("/", 2)
   const currency = currencyNamed(sign, language)
   if (currency !== undefined) {
-    const small = rate === undefined && /^0[.,]\d+$/u.test(first) ? readNumber(first, language) : undefined
+    const small = rate === undefined && /^0\.\d+$/u.test(first) ? readNumber(first, language) : undefined
     if (small !== undefined) return said(sayNumber(small, language), currency.many)
     const text = sayMoney(`${first}${second}`, language, nowhere)
     return text === undefined ? undefined : splitLast(text)
   }
-  if (currencyNamed(first, language) === undefined || first.length > 4) return undefined
+  if (/^\p{L}{1,2}[€$£]$/u.test(second)) {
+    const text = sayMoney(`${first}${second}`, language, nowhere)
+    return text === undefined ? undefined : splitLast(text)
+  }
+  if (currencyNamed(first.replace(/^[+\-−–]/u, ""), language) === undefined || first.length > 5) return undefined
   const text = sayMoney(`${first}${second}`, language, nowhere)
   return text === undefined ? undefined : said(text, null)
 }

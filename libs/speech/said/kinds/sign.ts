@@ -6,6 +6,13 @@ const signBefore = /^(<=|>=|!=|==|[±~≈≤≥<>=≠√#@§∼≃])([^=].{0,80}
 const signBehind = /^(.{1,80}?)([+*†‡©®™!]|\+\+)$/u
 const between = /^([\p{L}\d.,)(]{1,24})([+×*=<>≤≥≠≈÷]|==|!=|<=|>=|->|=>|→|&&|\|\|)([^+×*=<>≤≥≠≈÷\s]{1,24}.{0,60})$/u
 
+/** "l'8%", "d'1,5": the article or the preposition runs into the number. */
+export const sayElided = (core: string, language: Language, place: Place, say: Reader): string | undefined => {
+  const [, article, rest = ""] = /^(\p{L}{1,5}['’])(\d.{0,60})$/u.exec(core) ?? []
+  const text = article === undefined ? undefined : say(rest, language, place)
+  return text === undefined ? undefined : `${article}${text}`
+}
+
 /** `say`: how the rest of the word is spoken. */
 export const saySigned = (core: string, language: Language, place: Place, say: Reader): string | undefined => {
   if (Object.hasOwn(language.operators, core) && isBetweenNumbers(place)) return language.operators[core]

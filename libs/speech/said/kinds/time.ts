@@ -1,6 +1,6 @@
 /** Times of the day, and hours with minutes. Pure. */
 import type { Kind, Language, Reader } from "../language.ts"
-import { following, said, wordAt } from "../word.ts"
+import { following, mayEndSentence, type Place, previousCore, type Said, said, wordAt } from "../word.ts"
 
 const clock = /^(\d{1,2})(?:[:h](\d{2})(?::(\d{2}))?)?(am|pm|a\.m|p\.m|(?<=:\d\d)[ap])?$/iu
 
@@ -31,10 +31,39 @@ const untilInWords: Kind = (place, language) => {
     : { ...said(`${from} ${language.words.to} ${to}`, null, null), takesStop: false }
 }
 
+/** "alle 14.30", "a las 9.30": with a full stop behind a word that asks for a time. */
+export const dottedTime: Kind = (place, language) => {
+  const core = wordAt(place)?.core ?? ""
+  if (!/^\d{1,2}\.\d{2}$/u.test(core) || language.isBeforeTime?.test(previousCore(place)) !== true) return undefined
+  const text = readTime(core.replace(".", ":"), language)
+  return text === undefined ? undefined : said(text)
+}
+
+/** "14 h 30" and "14:30 h", but "2 h 30 min" is a duration. */
+export const spacedTime: Kind = (place, language) => {
+  const [word, next, third] = [wordAt(place), following(place), following(place, 2)]
+  const whole = /^h(?:s|rs)?$/u.test(next?.core ?? "") ? readTime(word?.core ?? "", language) : undefined
+  if (whole !== undefined) return { parts: [whole, null], takesStop: !mayEndSentence({ ...place, at: place.at + 1 }) }
+  if (word === undefined || next?.core !== "h" || !/^\d{2}$/u.test(third?.core ?? "")) return undefined
+  if (wordAt(place, 3)?.core === "min") return undefined
+  const text = readTime(`${word.core}:${third?.core ?? ""}`, language)
+  return text === undefined ? undefined : said(text, null, null)
+}
+
+/** "5 p. m.", as Spanish writes it. */
+const apartHalf = (place: Place, language: Language): Said | undefined => {
+  const [next, last] = [following(place), wordAt(place, 2)]
+  if (!/^[ap]$/iu.test(next?.core ?? "") || next?.stop !== "." || last?.core.toLowerCase() !== "m") return undefined
+  const text = readTime(`${wordAt(place)?.core ?? ""}${next.core}m`, language)
+  return text === undefined
+    ? undefined
+    : { parts: [text, null, null], takesStop: !mayEndSentence({ ...place, at: place.at + 2 }) }
+}
+
 /** "5 p.m." */
 export const timeInWords: Kind = (place, language) => {
-  const until = untilInWords(place, language)
-  if (until !== undefined) return until
+  const together = untilInWords(place, language) ?? apartHalf(place, language)
+  if (together !== undefined) return together
   const [word, next] = [wordAt(place), following(place)]
   if (word === undefined || next === undefined || !/^[ap]\.?m$/iu.test(next.core)) return undefined
   const text = readTime(`${word.core}${next.core.replace(".", "")}`, language)

@@ -1,15 +1,16 @@
 /** German: ordinals decline, "Uhr" stands within times, years below 2000 count in hundreds. */
 import { toCardinal, toOrdinal } from "n2words/de-DE"
 import { clock } from "../german/clock.ts"
-import { declined, ordinalNumber, shortDate, shortMonth, starters } from "../german/ordinal.ts"
+import { declined, ordinalNumber, shortDate, shortMonth } from "../german/ordinal.ts"
 import { decade, yearInWords } from "../german/year.ts"
+import { germanOpeners } from "../../text/openers.ts"
 import { abbreviation } from "../kinds/abbreviation.ts"
 import { rowOfDigits } from "../kinds/digits.ts"
 import { romanNumeral } from "../kinds/roman.ts"
 import { weekday } from "../kinds/weekday.ts"
-import type { ClockTime, Currency, DateParts, Language } from "../language.ts"
+import type { ClockTime, DateParts, Language } from "../language.ts"
 import type { Gender } from "../number.ts"
-import { nounsOf, tableOf } from "../tables.ts"
+import { currenciesOf, magnitudesOf, nounsOf, tableOf } from "../tables.ts"
 import { following, nowhere, type Place, wordAt } from "../word.ts"
 
 const months = "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split(" ")
@@ -75,67 +76,24 @@ const mixed = (whole: string, above: string, below: string) => {
 /** Amounts before a noun stay as they are. */
 const nothing = /^(?!)/u
 const same = (one: string): string => one
-const currency = (one: string, part?: Currency["part"], many = one): Currency => ({
-  one,
-  many,
-  gender: "masculine",
-  ...(part === undefined ? {} : { part: { gender: "masculine", ...part } })
-})
-const cent = { one: "Cent", many: "Cent" }
-const feminine = (one: string, many: string): Currency => ({ one, many, gender: "feminine" })
+const rules = { gender: "masculine", plural: same } as const
 
-const currencies: Language["currencies"] = {
-  EUR: currency("Euro", cent),
-  USD: currency("Dollar", cent),
-  AUD: currency("australische Dollar", cent),
-  CAD: currency("kanadische Dollar", cent),
-  NZD: currency("neuseeländische Dollar", cent),
-  HKD: currency("Hongkong-Dollar", cent),
-  BRL: currency("Real", { one: "Centavo", many: "Centavos" }, "Reais"),
-  MXN: currency("mexikanische Pesos", { one: "Centavo", many: "Centavos" }),
-  GBP: currency("Pfund", { one: "Penny", many: "Pence" }),
-  CHF: currency("Franken", { one: "Rappen", many: "Rappen" }),
-  JPY: currency("Yen"),
-  CNY: currency("Yuan"),
-  INR: currency("Rupien"),
-  SEK: feminine("schwedische Krone", "schwedische Kronen"),
-  NOK: feminine("norwegische Krone", "norwegische Kronen"),
-  DKK: feminine("dänische Krone", "dänische Kronen"),
-  PLN: currency("Zloty"),
-  KRW: currency("Won"),
-  RUB: currency("Rubel"),
-  TRY: currency("Lira"),
-  ILS: currency("Schekel"),
-  BTC: currency("Bitcoin"),
-  USDC: currency("U S D C"),
-  "¢": currency("Cent")
-}
+const currencies = currenciesOf(
+  `
+  EUR Euro, Cent; USD Dollar, Cent; AUD australische Dollar, Cent; CAD kanadische Dollar, Cent; NZD neuseeländische Dollar, Cent; HKD Hongkong-Dollar, Cent
+  BRL Real/Reais, Centavo/Centavos; MXN mexikanische Pesos, Centavo/Centavos; GBP Pfund, Penny/Pence; CHF Franken, Rappen; JPY Yen; CNY Yuan; INR:f Rupie/Rupien
+  SEK:f schwedische Krone/schwedische Kronen; NOK:f norwegische Krone/norwegische Kronen; DKK:f dänische Krone/dänische Kronen; PLN Zloty; KRW Won; RUB Rubel
+  TRY Lira; ILS Schekel; BTC Bitcoin; USDC U S D C; ¢ Cent
+`,
+  rules
+)
 
-const magnitude = (one: string, many: string) => ({ one, many, gender: "feminine" as const })
-const [thousand, million, billion, trillion] = [
-  { one: "tausend", many: "tausend", gender: "masculine" as const },
-  magnitude("Million", "Millionen"),
-  magnitude("Milliarde", "Milliarden"),
-  magnitude("Billion", "Billionen")
-]
-const magnitudes: Language["magnitudes"] = {
-  tausend: thousand,
-  tsd: thousand,
-  k: thousand,
-  mio: million,
-  mill: million,
-  m: million,
-  mn: million,
-  million,
-  millionen: million,
-  mrd: billion,
-  bn: billion,
-  milliarde: billion,
-  milliarden: billion,
-  billion: trillion,
-  billionen: trillion,
-  bio: trillion
-}
+const magnitudes = magnitudesOf(
+  `
+  tausend|tsd|k tausend; mio|mill|m|mn|million|millionen Million/Millionen; mrd|bn|milliarde|milliarden Milliarde/Milliarden; bio|billion|billionen Billion/Billionen
+`,
+  { gender: "feminine", plural: same }
+)
 
 const units = nounsOf(
   `
@@ -150,7 +108,7 @@ const units = nounsOf(
   °C Grad Celsius; °F Grad Fahrenheit; ° Grad; ºC Grad Celsius
   % Prozent; ‰ Promille; dB Dezibel; px Pixel; MP Megapixel; ppm P P M; Bp Basispunkt/Basispunkte; mol Mol; lm Lumen; lx Lux; cd Candela
 `,
-  { gender: "masculine", plural: same }
+  rules
 )
 
 const signs = tableOf(`
@@ -274,7 +232,7 @@ const german: Language = {
     }),
     weekday("mo Montag; di Dienstag; mi Mittwoch; do Donnerstag; fr Freitag; sa Samstag; so Sonntag"),
     rowOfDigits(
-      /^(?:PIN|TAN|Code|Pincode|Passwort|PLZ|Postleitzahl|IBAN|BIC|Notruf|\p{L}{0,20}(?:nummer|code|kennzahl)|Nr|(?:Kd|Best|Re)\.?-Nr)$/iu
+      /^(?:Tel|Telefon|Handy|Mobil|Fax|PIN|TAN|Code|Pincode|Passwort|PLZ|Postleitzahl|IBAN|BIC|Notruf|\p{L}{0,20}(?:nummer|code|kennzahl)|Nr|(?:Kd|Best|Re)\.?-Nr)$/iu
     ),
     abbreviations
   ],
@@ -282,7 +240,7 @@ const german: Language = {
   isArticle: nothing,
   isNoun: () => false,
   isCounted: /^(?:Schritt|Teil|Seite|Tag|Woche|Folge|Runde|Frage|Kapitel|Versuch)$/u,
-  startsSentence: (core) => starters.has(core),
+  startsSentence: (core) => germanOpeners.has(core),
   isLabelled:
     /^(?:Raum|Zimmer|Gleis|Linie|Bus|Gate|Tor|Haus|Wohnung|Platz|Reihe|Sitz|Hausnummer|Straße|\p{Lu}\p{Ll}{2,20}stra(?:ß|ss)e|\p{Lu}\p{Ll}{2,20}weg)$/u,
   isBeforeDate: /^(?:am|vom|zum|bis|ab|seit)$/iu,

@@ -50,7 +50,24 @@ describe("the content of say-as", () => {
     assert.strictEqual(sayAs(`interpret-as="cardinal"`, "12", "de-DE"), "zwölf")
     assert.strictEqual(sayAs(`interpret-as="ordinal"`, "3", "de-DE"), "dritte")
     assert.strictEqual(sayAs(`interpret-as="date"`, "3/5/2009", "de-DE"), "dritter Mai zweitausendneun")
-    assert.strictEqual(sayAs(`interpret-as="ordinal"`, "3", "fr-FR"), "3e")
-    assert.strictEqual(sayAs(`interpret-as="characters"`, "a.b", "fr-FR"), "A . B")
+    assert.strictEqual(sayAs(`interpret-as="cardinal"`, "12", "fi-FI"), "12")
   })
+
+  it.each([
+    ["es-ES", "ordinal", "3", "tercero"],
+    ["es-ES", "date", "1/5/2009", "uno de mayo de dos mil nueve"],
+    ["es-MX", "cardinal", "1,234.5", "mil doscientos treinta y cuatro punto cinco"],
+    ["fr-FR", "ordinal", "3", "troisième"],
+    ["fr-FR", "characters", "a.b", "A point B"],
+    ["fr-BE", "cardinal", "91", "nonante et un"],
+    ["fr-FR", "time", "9h30", "neuf heures trente"],
+    ["it-IT", "ordinal", "3", "terzo"],
+    ["it-IT", "unit", "5 kg", "cinque chilogrammi"],
+    ["pt-BR", "ordinal", "3", "terceiro"],
+    ["pt-BR", "cardinal", "2.000.000.016", "dois bilhões e dezesseis"],
+    ["pt-PT", "cardinal", "2.000.000.016", "dois mil milhões e dezasseis"],
+    ["pt-PT", "telephone", "912 345", "9 1 2, 3 4 5"]
+  ])("in %s as %s: %s is spoken as %s", (locale, kind, content, spoken) =>
+    assert.strictEqual(sayAs(`interpret-as="${kind}"`, content, locale), spoken)
+  )
 })

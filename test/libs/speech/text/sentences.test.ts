@@ -24,6 +24,8 @@ describe("the sentences of a text", () => {
     ["en-US", "A heading\n|Then a sentence,\nwrapped here. |Next\n\n|and this"],
     ["en-US", "... so it began.\n|- one\n|- two"],
     ["de-DE", "Am 3. Oktober kam Hr. Müller, z.B. um Nr. 5 zu sehen. |Er ging. |Es war der 12. |Dann kam er."],
+    ["de-DE", "Im 19. Jahrhundert und z. B. in der 2. Auflage. |Sie hat die 2. |Dann kostet es 3 Mio. € im Jahr."],
+    ["es-ES", "Vive en EE. UU. desde mayo. |Y 3 p. ej. aquí."],
     ["fr-FR", "Mme. Dupont est là. |M. Durand aussi."],
     ["es-ES", "¿Qué tal? |¡Bien! |El Sr. García llegó."],
     ["zh-CN", "你好，世界。|我们走吧！|好吗？|好。"],
