@@ -14,7 +14,7 @@ export const speedRange = { minimum: 0.25, maximum: 4 } as const
 export const Speed = Schema.optionalKey(Schema.Finite.check(Schema.isBetween(speedRange))).pipe(
   describe(
     "How many times as fast as the voice's own pace, 0.25 to 4. Rates of SSML are relative to it, and marks stay true. " +
-      "Every voice does all of it: models speak at 0.8 to 1.25 of their pace, espeak-ng at 0.46 and more, flite all of it, " +
+      "Every voice does all of it: models speak at their own pace, espeak-ng at 0.46 and more, flite all of it, " +
       "and what is beyond is stretched in time."
   )
 )

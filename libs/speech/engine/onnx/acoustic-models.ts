@@ -21,7 +21,6 @@ export interface AcousticFiles {
 export interface Utterance {
   readonly symbols: string
   readonly speaker: string
-  readonly speed: number
   readonly pitch: number
   readonly range: number
 }
@@ -85,9 +84,9 @@ const hibariFrame = 2 * vocoderHop
 const hibari = (model: OnnxModel, durations: string | undefined): AcousticModel => ({
   hz: vocoderHz,
   speakers: ["0"],
-  speak: ({ symbols, speed, pitch, range }, { begins, sound }) => {
+  speak: ({ symbols, pitch, range }, { begins, sound }) => {
     const names = ["lh", "theta", "ln", "lr", "phi", "f0", ...(durations === undefined ? [] : [durations])]
-    model.run({ ids: idsOf(symbols), speed: numberOf(speed) }, names, (outputs) => {
+    model.run({ ids: idsOf(symbols), speed: numberOf(1) }, names, (outputs) => {
       const [harmonic, turn, noise, free, phase, melody, frames] = outputs
       if (!harmonic || !turn || !noise || !free || !phase || !melody) return
       begins(startsOf(symbols, frames, hibariFrame))
@@ -131,12 +130,12 @@ const kokoro = (model: OnnxModel, durations: string | undefined, files: Acoustic
   return {
     hz: kokoroHz,
     speakers: Object.keys(files),
-    speak: ({ symbols, speaker, speed, pitch }, { begins, sound }) => {
+    speak: ({ symbols, speaker, pitch }, { begins, sound }) => {
       const ids = idsOf(symbols)
       // Higher is slower speech played faster, and the formants move along.
       const hz = gridHz * Math.round((kokoroHz * pitch) / gridHz)
       const factor = hz / kokoroHz
-      const inputs = { [idsName]: ids, style: styleOf(speaker, ids.data.length - 2), speed: numberOf(speed / factor) }
+      const inputs = { [idsName]: ids, style: styleOf(speaker, ids.data.length - 2), speed: numberOf(1 / factor) }
       model.run(inputs, names, ([audio, frames]) => {
         begins(startsOf(symbols, frames, kokoroFrame / factor))
         const resampler = makeResampler(hz, kokoroHz)

@@ -56,9 +56,9 @@ interface Placed {
 
 /** Returns the number of samples; undefined if nobody listens any more. */
 const say = (model: AcousticModel, { passage, phonemes, speaker, begun, isLast, isTold }: Placed, sink: Sink) => {
-  const { ownSpeed, pitch, range } = passage
+  const { pitch, range } = passage
   const { symbols, words } = phonemes
-  const utterance = paced(sink, { hz: model.hz, passage, ownSpeed, begun, endPause: endPause(symbols, isLast) })
+  const utterance = paced(sink, { hz: model.hz, passage, begun, endPause: endPause(symbols, isLast) })
   const begins = (starts: ReadonlyArray<number>) => {
     for (const { position, symbol } of words) {
       const start = starts[symbol] ?? starts.at(-1)
@@ -70,7 +70,7 @@ const say = (model: AcousticModel, { passage, phonemes, speaker, begun, isLast, 
       if (start !== undefined) utterance.word({ ...wordAt(passage, position, Math.round(start)), phoneme: ipa }, 0)
     }
   }
-  model.speak({ symbols, speaker, speed: ownSpeed, pitch, range }, { begins, sound: utterance.audio })
+  model.speak({ symbols, speaker, pitch, range }, { begins, sound: utterance.audio })
   return utterance.end() ? utterance.samples() : undefined
 }
 

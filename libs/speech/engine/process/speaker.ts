@@ -206,7 +206,7 @@ const sayPassage = async (spoken: Spoken, placed: Placed, sink: Sink): Promise<S
   }
   const { words, playedHz } = wordsFor(hello, passage, voice)
   const resampler = makeResampler(playedHz, hz)
-  const ownSpeed = hello.prosody.includes("rate") ? passage.ownSpeed : 1
+  const ownSpeed = ownSpeedOf(hello, passage)
   const utterance = paced(sink, { hz, passage, ownSpeed, begun, endPause: endPause(text, isLast) })
   const starts = codePointStarts(text)
   const pending: Array<Int16Array> = []
@@ -251,16 +251,20 @@ const inCodePoints =
     ipa
   })
 
+/** The part of the speed that the program is asked for. */
+const ownSpeedOf = ({ prosody }: Hello, { speed }: Passage) =>
+  prosody.includes("rate") ? Math.max(0.5, Math.min(2, speed)) : 1
+
 /** A resampler's table stays small between rates on this grid. */
 const gridHz = 150
 
 /** A program that supports a pace but no pitch speaks slower and is played faster: its formants move along. */
 const wordsFor = (hello: Hello, passage: Passage, { name, locale }: Placed["voice"]) => {
-  const { text, ownSpeed, pitch, pronunciations, range } = passage
+  const { text, pitch, pronunciations, range } = passage
   const has = (prosody: Hello["prosody"][number]) => hello.prosody.includes(prosody)
   const isPlayed = pitch !== 1 && !has("pitch") && has("rate")
   const playedHz = isPlayed ? gridHz * Math.round((hello.sampleRateHz * pitch) / gridHz) : hello.sampleRateHz
-  const rate = has("rate") ? (ownSpeed * hello.sampleRateHz) / playedHz : 1
+  const rate = has("rate") ? (ownSpeedOf(hello, passage) * hello.sampleRateHz) / playedHz : 1
   const words: Words = {
     voice: name,
     locale,

@@ -32,7 +32,7 @@ export const makeSherpaSpeaker = (voice: NeuralVoice, placeWords: PlaceWords): S
       const pcm = soundOf(voice, passage, speaker)
       const words = placeWords({ text: passage.text, language, pcm, hz: voice.hz })
       const isLast = at === passages.length - 1 && !job.goesOn
-      const given = give({ passage, ownSpeed: passage.ownSpeed, pcm, words, hz: voice.hz, begun, isLast }, sink)
+      const given = give({ passage, pcm, words, hz: voice.hz, begun, isLast }, sink)
       if (given === undefined) return null
       begun += given
     }
@@ -48,8 +48,8 @@ const noSuchSpeaker = (speaker: string): Outcome => ({
 
 interface SpokenPassage {
   readonly passage: Passage
-  /** The speed at which this sound is. */
-  readonly ownSpeed: number
+  /** The speed at which this sound is, 1 if absent. */
+  readonly ownSpeed?: number
   readonly pcm: Int16Array
   readonly words: ReturnType<PlaceWords>
   readonly hz: number
@@ -60,7 +60,7 @@ interface SpokenPassage {
 }
 
 /** Returns the number of samples given; undefined if nobody listens any more. */
-export const give = ({ passage, ownSpeed, pcm, words, hz, begun, isLast }: SpokenPassage, sink: Sink) => {
+export const give = ({ passage, ownSpeed = 1, pcm, words, hz, begun, isLast }: SpokenPassage, sink: Sink) => {
   const { text } = passage
   const utterance = paced(sink, { hz, passage, ownSpeed, begun, endPause: endPause(text, isLast) })
   for (const { position, sample } of words) {
@@ -75,9 +75,9 @@ export const give = ({ passage, ownSpeed, pcm, words, hz, begun, isLast }: Spoke
 /** A resampler's table stays small between rates on this grid. */
 const gridHz = 150
 
-const soundOf = (voice: NeuralVoice, { text, ownSpeed, pitch }: Passage, speaker: number): Int16Array => {
+const soundOf = (voice: NeuralVoice, { text, pitch }: Passage, speaker: number): Int16Array => {
   const hz = pitch === 1 ? voice.hz : gridHz * Math.round((voice.hz * pitch) / gridHz)
-  const samples = toPcm(voice.speak({ text, speed: (ownSpeed * voice.hz) / hz, speaker }))
+  const samples = toPcm(voice.speak({ text, speed: voice.hz / hz, speaker }))
   const resampler = makeResampler(hz, voice.hz)
   const parts = [resampler.push(samples), resampler.flush()]
   return joined(

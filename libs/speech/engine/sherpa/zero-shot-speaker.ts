@@ -32,14 +32,14 @@ const sayPassage = (
   reference: { readonly samples: Int16Array; readonly text: string },
   sink: Sink
 ) => {
-  const { text, ownSpeed } = passage
-  const utterance = paced(sink, { hz: voice.hz, passage, ownSpeed, begun: 0, endPause: endPause(text, isLast) })
+  const { text } = passage
+  const utterance = paced(sink, { hz: voice.hz, passage, begun: 0, endPause: endPause(text, isLast) })
   let given = 0
   const give = (samples: Float32Array) => {
     given += samples.length
     return utterance.audio(toPcm(samples))
   }
-  return voice.generate({ text, speed: ownSpeed, reference, onSamples: give }).then((all) => {
+  return voice.generate({ text, speed: 1, reference, onSamples: give }).then((all) => {
     if (all.length > given) give(all.subarray(given))
     return utterance.end()
   })

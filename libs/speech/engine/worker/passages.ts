@@ -10,8 +10,6 @@ export interface Passage {
   readonly text: string
   /** Factors: 1 leaves the voice unchanged. */
   readonly speed: number
-  /** The part of the speed that a model speaks itself. */
-  readonly ownSpeed: number
   readonly pitch: number
   readonly range: number
   readonly gainDb: number
@@ -23,11 +21,6 @@ export interface Passage {
 
 /** The widest `speed` of a request, times what a voice and its text ask for. */
 const speedReach = { min: 0.1, max: 10 }
-/**
- * What a model is asked for itself; beyond, its sound is stretched. Whisper mishears 3 % of heart's words at 1 and at
- * 1.25. At 1.5 it mishears 10 % if the model speaks so fast and 3 % if its sound is stretched, at 2 16 % and 5 %.
- */
-const ownSpeedReach = { min: 0.8, max: 1.25 }
 const pitchReach = { min: 0.5, max: 2 }
 
 /** `hasPitch`: the model can speak higher and lower. A piece with nothing to say is left out: it would make a sound. */
@@ -51,8 +44,7 @@ export const passagesOf = ({ voice, pieces }: EngineJob, hasPitch = true): Reado
       passages[passages.length - 1] = { ...before, text: before.text + text, parts, pronunciations }
     } else {
       const parts = [{ piece: index, from: 0 }]
-      const ownSpeed = within(ownSpeedReach, speed)
-      passages.push({ text, speed, ownSpeed, pitch, range, gainDb, parts, pronunciations: ownPronunciations })
+      passages.push({ text, speed, pitch, range, gainDb, parts, pronunciations: ownPronunciations })
     }
   }
   return passages.filter(({ text }) => /[\p{L}\p{N}]/u.test(text))

@@ -1,9 +1,10 @@
 /**
  * The inside of an engine's thread: takes one job after the other, has it spoken, resamples it to the fleet's rate and
  * hands the frames over. It loads no Effect, so that a thread is small and starts fast. For the same reason it imports
- * the resampler directly, and not the rest of that library.
+ * single files of the library of audio, and not the rest.
  */
 import { parentPort, workerData } from "node:worker_threads"
+import { makeLimiter } from "#speech/audio/limiter"
 import { makeResampler } from "#speech/audio/resample"
 import type { EngineVoice, WordStart } from "#speech/contract"
 import type { EngineFrame, EngineJob } from "../Engine.ts"
@@ -127,6 +128,7 @@ const serveJob = (
 ) => {
   const begun = performance.now()
   const { hz, voice } = formantShift(speaker.hz, job.voice)
+  const limiter = makeLimiter(hz)
   const resampler = makeResampler(hz, engineHz)
   const { from = 0, to = Number.POSITIVE_INFINITY } = job.frames ?? {}
   let frames = 0
@@ -144,8 +146,7 @@ const serveJob = (
     {
       audio: (pcm, gainDb) => {
         if (Atomics.load(data.cancelled, 0) === number) return stop({ kind: "cancelled" })
-        amplify(pcm, gainDb)
-        batcher.audio(resampler.push(pcm))
+        batcher.audio(resampler.push(limiter.push(pcm, gainDb)))
         if (frames >= to) return stop({ kind: "spoken" })
         if (batcher.samples() < samplesMax) return true
         return stop({ kind: "failed", reason: "too_long", detail: `more than ${samplesMax / engineHz} s of audio` })
@@ -156,6 +157,7 @@ const serveJob = (
   const end = (failed: Outcome | null) => {
     const outcome: Outcome = stopped ?? failed ?? { kind: "spoken" }
     if (outcome.kind === "spoken" && stopped === null) {
+      batcher.audio(resampler.push(limiter.flush()))
       batcher.audio(resampler.flush())
       batcher.end()
     }
@@ -194,23 +196,6 @@ export const formantShift = (engineOwnHz: number, voice: EngineVoice) => {
     hz,
     voice: { ...voice, ratePercent: voice.ratePercent / factor, pitchPercent: voice.pitchPercent / factor }
   }
-}
-
-const fullScale = 32_767
-const knee = 0.8 * fullScale
-const headroom = fullScale - knee
-
-/** Makes samples louder or softer in place. Peaks that would clip are bent below full scale, so they do not crackle. */
-export const amplify = (pcm: Int16Array, decibels: number): void => {
-  if (decibels === 0) return
-  const factor = 10 ** (decibels / 20)
-  for (let at = 0; at < pcm.length; at++) pcm[at] = bent((pcm[at] ?? 0) * factor, factor)
-}
-
-const bent = (value: number, factor: number) => {
-  const size = Math.abs(value)
-  if (factor <= 1 || size <= knee) return Math.round(value)
-  return Math.sign(value) * Math.round(knee + headroom * Math.tanh((size - knee) / headroom))
 }
 
 const secondFrame = engineHz / 10

@@ -32,13 +32,12 @@ describe("the passages of a job for a model", () => {
     )
   })
   it.each([
-    [900, 7.2, 1.25],
-    [150, 1.2, 1.2],
-    [50, 0.4, 0.8],
-    [10_000, 10, 1.25]
-  ])("at %d %% are at %d times the voice's pace, of which the model speaks %d", (ratePercent, speed, ownSpeed) => {
+    [900, 7.2],
+    [50, 0.4],
+    [10_000, 10]
+  ])("at %d %% are at %d times the voice's pace", (ratePercent, speed) => {
     const passage = passagesOf(jobOf(voice, piece("Fast", { ratePercent })))[0]
-    assert.deepInclude(passage, { speed, ownSpeed })
+    assert.deepInclude(passage, { speed })
   })
   it("leave out unspeakable text", () => {
     assert.strictEqual(
