@@ -16,6 +16,7 @@ import { calm } from "./soak/calm.ts"
 import { soak } from "./soak/soak.ts"
 import { consent } from "./speech/consent.ts"
 import { creates } from "./speech/creates.ts"
+import { engineCost } from "./speech/engine-cost.ts"
 import { handmade } from "./speech/handmade.ts"
 import { kills as speechKills } from "./speech/kills.ts"
 import { leavers, liveLeavers } from "./speech/leavers.ts"
@@ -27,7 +28,7 @@ import { streams } from "./speech/streams.ts"
 import { firstSound } from "./speech/first-sound.ts"
 import { neuralFirstByte, ttfb } from "./speech/ttfb.ts"
 import { unpaced } from "./speech/unpaced.ts"
-import { voices } from "./speech/voices.ts"
+import { brief, voices } from "./speech/voices.ts"
 import { changes } from "./webhooks/changes.ts"
 import { manyEndpoints } from "./webhooks/endpoints.ts"
 import { flood } from "./webhooks/flood.ts"
@@ -100,10 +101,17 @@ export const catalogue: Readonly<Record<string, Scenario>> = {
   },
   voices: {
     measures:
-      "the English voices: words that a recogniser hears wrongly, pace, word starts, first byte of a model; ten minutes",
-    parts: { voices, marks: modelMarks, "first-byte": neuralFirstByte, "first-sound": firstSound },
-    takes: [],
-    keeps: ["STARLING_VOICES", "VOICES_MODELS"]
+      "voices: words and phonemes heard wrongly, pauses, pace, first sound; engines' cost, word starts, first byte; forty minutes",
+    parts: {
+      voices,
+      brief,
+      cost: engineCost,
+      marks: modelMarks,
+      "first-byte": neuralFirstByte,
+      "first-sound": firstSound
+    },
+    takes: ["sizes"],
+    keeps: ["STARLING_HEARING", "STARLING_VOICES", "VOICES_MODELS"]
   },
   pipeline: {
     measures: "commands a second, and a million usage records counted; two minutes",

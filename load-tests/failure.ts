@@ -29,7 +29,7 @@ const chainOf = (error: unknown): ReadonlyArray<unknown> => {
   return chain
 }
 
-const missingTags: ReadonlySet<unknown> = new Set(["AnvilMissing"])
+const missingTags: ReadonlySet<unknown> = new Set(["AnvilMissing", "HearingMissing"])
 
 const missingProgram = (error: unknown): string | undefined => {
   const { code, syscall, path, _tag } = (error ?? {}) as Known

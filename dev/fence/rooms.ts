@@ -244,7 +244,11 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "dev/upstream": { holds: "a model provider of this machine", knows: [] },
   "dev/receiver": { holds: "a receiver of webhooks", knows: ["libs/base"] },
-  "dev/hearing": { holds: "judges of speech: the words and phonemes that are heard in it", knows: [] },
+  "dev/hearing": {
+    holds: "judges of speech: the words and phonemes that are heard in it",
+    knows: [],
+    packages: ["n2words"]
+  },
   "dev/runner": { holds: "a reference runner on git repositories", knows: [...bus, "libs/pipeline/contract"] },
   "dev/examples": {
     holds: "a receiver, a publisher, what verifies webhooks, and clients that pay, for who writes their own",

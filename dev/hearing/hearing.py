@@ -12,6 +12,7 @@ import json
 import re
 import sys
 import wave
+import zlib
 from importlib import resources
 
 import ctranslate2
@@ -59,20 +60,32 @@ class Words:
         prompt = [self.tokenizer.token_to_id(token) for token in asked]
         if None in prompt:
             raise ValueError(f"Whisper does not know the language {language}")
-        features = ctranslate2.StorageView.from_array(spectrum(samples)[None])
-        heard = self.model.generate(features, [prompt], beam_size=5)[0].sequences_ids[0]
-        return self.tokenizer.decode(heard, skip_special_tokens=True).strip()
+        sound = self.model.encode(ctranslate2.StorageView.from_array(spectrum(samples)[None]))
+        heard = self.decoded(sound, prompt)
+        # What it does not understand it may fill with one phrase over and over: Whisper's own measure of that.
+        packed = len(zlib.compress(heard.encode()))
+        return self.decoded(sound, prompt, no_repeat_ngram_size=3) if len(heard.encode()) > 2.4 * packed else heard
+
+    def decoded(self, sound: ctranslate2.StorageView, prompt: list, **options: int) -> str:
+        ids = self.model.generate(sound, [prompt], beam_size=5, **options)[0].sequences_ids[0]
+        return self.tokenizer.decode(ids, skip_special_tokens=True).strip()
 
 
 class Phonemes:
     def __init__(self) -> None:
         self.ear, self.reader = hama.ASRModel(), hama.G2PModel()
+        self.known: dict = {}
 
     def __call__(self, samples: np.ndarray) -> list:
         return [[span.phoneme, span.start_ms] for span in self.ear.phoneme_spans(self.ear(samples, HZ))]
 
     def expected(self, text: str) -> list:
-        return [[word, self.reader.predict(word).ipa] for word in re.findall(r"[a-z']+", text.lower())]
+        return [[word, self.sounds(word)] for word in re.findall(r"[a-z']+", text.lower())]
+
+    def sounds(self, word: str) -> str:
+        if word not in self.known:
+            self.known[word] = self.reader.predict(word).ipa
+        return self.known[word]
 
 
 def recorded(path: str) -> np.ndarray:

@@ -51,7 +51,7 @@ const recordedRows: ReadonlyArray<Row> = [
   { id: "selma", gender: "female", ...american, voice: "slt", gainDb: -2.7, tags: "recorded" },
   { id: "roger", gender: "male", ...american, voice: "rms", gainDb: 3, tags: "deep recorded" },
   { id: "alan", gender: "male", ...american, voice: "awb", gainDb: 1.5, tags: "warm scottish recorded" },
-  { id: "kal", gender: "male", ...american, voice: "kal16", gainDb: 9.9, tags: "flat quick recorded" }
+  { id: "kal", gender: "male", ...american, voice: "kal16", gainDb: 9.9, quality: "basic", tags: "flat quick recorded" }
 ]
 
 /** espeak's name for the language of each locale. */

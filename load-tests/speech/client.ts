@@ -10,6 +10,7 @@ export interface Order {
   readonly input: string
   readonly output_format: string
   readonly voice_id?: string
+  readonly speed?: number
 }
 
 export interface Answer {
@@ -105,5 +106,10 @@ export const readEvents = (body: string): MarkedSpeech => {
   }
 }
 
+export const speakTimed = async (target: Target, order: Order) => {
+  const { body, firstByteMs, status } = await speak(target, order, "/v1/audio/stream/with-timestamps")
+  return { speech: readEvents(body.toString("utf8")), firstByteMs, status }
+}
+
 export const speakMarked = async (target: Target, order: Order): Promise<MarkedSpeech> =>
-  readEvents((await speak(target, order, "/v1/audio/stream/with-timestamps")).body.toString("utf8"))
+  (await speakTimed(target, order)).speech

@@ -8,7 +8,7 @@ import { type Fleet, withFleet } from "./fleet.ts"
 import { faultsOfMarks } from "./mark-faults.ts"
 import { modelSilentMs, onsetsOf, startErrors } from "./onsets.ts"
 import { paused, prose, spaced, tricky } from "./texts.ts"
-import { englishModelVoices } from "./voices.ts"
+import { englishModelVoices } from "./engine-cost.ts"
 
 const formats = ["pcm_24000", "mp3_24000_64", "ogg_24000", "aac_24000", "ulaw_8000"]
 const isLossy = (format: string) => /^(?:mp3|ogg|aac)/u.test(format)

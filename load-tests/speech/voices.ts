@@ -1,155 +1,214 @@
 /**
- * The English voices of the catalogue, each with the openings of twenty books: how many words a recogniser that does not
- * know the texts hears wrongly, what a second of speech costs, and how far the word starts are from what is heard.
+ * Voices of a fleet, judged by those who hear: words and phonemes heard wrongly, pauses, pace, first sound, at three
+ * speeds. The voice that speaks without being asked for reads everything, others the first paragraphs of their language.
  */
-import { execFileSync } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { Effect, Layer, Result, Stream } from "effect"
-import { concatPcm, pcmToBytes, resample } from "#speech/audio"
-import { type ConfigurationFile, decodeConfiguration } from "#configuration"
-import { Metrics, Role } from "#runtime"
-import { catalogueOf, embedded, fleetModels, openModelPool, type SharedVoice, type SpeechEngine } from "#speech"
+import {
+  type Heard,
+  type Hearing,
+  deafness,
+  errorsBetween,
+  hearingHz,
+  openHearing,
+  phonemesIn,
+  wordsIn
+} from "#dev/hearing"
+import { resample } from "#speech/audio"
 import { atMost, type Figure, figuresOf, type Findings, percentile } from "../figures.ts"
-import { openings } from "./openings.ts"
-import { modelSilentMs, onsetsOf, startErrors } from "./onsets.ts"
-import { spaced } from "./texts.ts"
+import type { LoadOptions } from "../options.ts"
+import { closedLoop, pause } from "../loops.ts"
+import { type MarkedSpeech, type Order, speakTimed } from "./client.ts"
+import { decoded, decodedHz } from "./decode.ts"
+import { type Fleet, withFleet } from "./fleet.ts"
+import { onsetsOf } from "./onsets.ts"
+import { pauseKinds, pauseMs, pausesOf } from "./pauses.ts"
+import { type JudgedLanguage, judgedLanguages, paragraphs } from "./read-aloud.ts"
+import { startsAfterMarks } from "./word-starts.ts"
 
-const hz = 24_000
-const recogniserHz = 16_000
-const plain = { ratePercent: 100, pitchPercent: 100, rangePercent: 100, volumeDb: 0 }
-const metrics = Metrics.layerTest.pipe(Layer.provide(Layer.succeed(Role, "speech-synthesizer")))
-// Of espeak-ng's English voices one stands for all.
-const left: ReadonlyArray<string> = ["marcus", "nora", "claire", "oliver", "arthur", "emma"]
+/** Paragraphs that the first voice and each of the others read; `--sizes` names others. */
+const paragraphsRead = [56, 5]
+const format = "pcm_24000"
 
-type Settings = ConfigurationFile["VoiceCloning"]
-
-/** The settings by the environment, so that models of one's own are measured too: `VOICES_MODELS` as a list of JSON. */
-const settings = () => {
-  const models = process.env["VOICES_MODELS"]
-  const Voices = models === undefined ? {} : { Models: JSON.parse(models) as unknown }
-  return Result.getOrThrowWith(decodeConfiguration({ Voices }), (faults) => new Error(JSON.stringify(faults)))
+interface Voice {
+  readonly id: string
+  readonly language: JudgedLanguage
+  readonly isNeural: boolean
 }
 
-const spoken = Effect.fnUntraced(function* (engine: SpeechEngine, voice: SharedVoice["engine"], text: string) {
-  const begun = process.cpuUsage()
-  const frames = yield* Stream.runCollect(engine.synthesize({ voice, pieces: [{ text, ...plain }] }))
-  const { user, system } = process.cpuUsage(begun)
-  return {
-    pcm: concatPcm(frames.map(({ pcm }) => pcm)),
-    startsMs: frames.flatMap(({ words }) => words.map(({ sample }) => (sample * 1_000) / hz)),
-    cpuSeconds: (user + system) / 1e6
-  }
-})
-
-const heardIn = (folder: string, pcm: Int16Array, { PocketsphinxPath, PocketsphinxModelFolder }: Settings) => {
-  writeFileSync(join(folder, "spoken.raw"), pcmToBytes(resample(pcm, hz, recogniserHz)))
-  writeFileSync(join(folder, "recordings"), "spoken\n")
-  const parameters = {
-    hmm: join(PocketsphinxModelFolder, "en-us"),
-    lm: join(PocketsphinxModelFolder, "en-us.lm.bin"),
-    dict: join(PocketsphinxModelFolder, "cmudict-en-us.dict"),
-    ctl: join(folder, "recordings"),
-    cepdir: folder,
-    cepext: ".raw",
-    adcin: "yes",
-    adchdr: "0",
-    samprate: `${recogniserHz}`,
-    hyp: join(folder, "heard"),
-    logfn: "/dev/null"
-  }
-  const given = Object.entries(parameters).flatMap(([name, value]) => [`-${name}`, value])
-  execFileSync(PocketsphinxPath, given, { stdio: ["ignore", "ignore", "ignore"] })
-  return readFileSync(join(folder, "heard"), "utf8").replace(/ \([^()]*\)\s*$/u, "")
+interface Listed {
+  readonly voices: ReadonlyArray<{
+    readonly id: string
+    readonly locale: string
+    readonly tags?: ReadonlyArray<string>
+  }>
 }
 
-/** Two spellings of what sounds alike, the recogniser's second; as the rules of the field's own comparisons have it. */
-const spellings: ReadonlyArray<readonly [RegExp, string]> = [
-  [/\bneighbour/gu, "neighbor"],
-  [/\btraveller/gu, "traveler"],
-  [/\bodour/gu, "odor"],
-  [/\b(would|could|should|might|must)'ve\b/gu, "$1 have"]
-]
+// Of espeak-ng's voices, whose sound differs little, one of each language stands for all.
+const built = ["selma", "roger", "alan", "kal", "henry", "jonas", "javier", "julien", "matteo", "rafael"]
 
-const wordsIn = (text: string) =>
-  spellings.reduce((spelt, [from, to]) => spelt.replaceAll(from, to), text.toLowerCase()).match(/[a-z']+/gu) ?? []
-
-/** Words that were lost, added or heard as others. */
-const wordErrors = (said: ReadonlyArray<string>, heard: ReadonlyArray<string>) => {
-  let row = Array.from({ length: heard.length + 1 }, (_, index) => index)
-  for (const [index, word] of said.entries()) {
-    const next = [index + 1]
-    for (const [at, other] of heard.entries()) {
-      const changed = (row[at] ?? 0) + (word === other ? 0 : 1)
-      next.push(Math.min((next[at] ?? 0) + 1, (row[at + 1] ?? 0) + 1, changed))
-    }
-    row = next
-  }
-  return row.at(-1) ?? 0
+/** Those of models, which differ; and those of the engines that every synthesizer has. */
+const judgedVoices = async ({ speech, token }: Fleet): Promise<ReadonlyArray<Voice>> => {
+  const answer = await fetch(`${speech}/v1/voices?type=shared`, { headers: { authorization: `Bearer ${token}` } })
+  const { voices } = (await answer.json()) as Listed
+  const listed = voices.flatMap(({ id, locale, tags = [] }) => {
+    const language = judgedLanguages.find((each) => locale.startsWith(each))
+    const isNeural = tags.includes("neural")
+    return language !== undefined && (isNeural || built.includes(id)) ? [{ id, language, isNeural }] : []
+  })
+  const placeOf = ({ id, isNeural }: Voice) => (isNeural ? -1 : built.indexOf(id))
+  return listed.toSorted((left, right) => placeOf(left) - placeOf(right))
 }
 
-interface Measured {
-  readonly engine: SpeechEngine
-  readonly voice: SharedVoice
+interface Spoken extends MarkedSpeech {
+  readonly text: string
+  readonly pcm: Int16Array
+  readonly firstSoundMs: number
+}
+
+// On a busy machine a fleet tells a caller to come back.
+const triesMax = 30
+
+const spokenWhole = async (fleet: Fleet, order: Order) => {
+  for (let tries = 1; ; tries++) {
+    const timed = await speakTimed(fleet, order)
+    if (timed.speech.durationMs !== undefined) return timed
+    if (tries === triesMax)
+      throw new Error(`${order.voice_id} answers with ${timed.status}, or breaks off: ${order.input}`)
+    await pause(1_000)
+  }
+}
+
+const spokenBy = (fleet: Fleet, { id }: Voice, texts: ReadonlyArray<string>, speed: number) =>
+  closedLoop(texts.length, 1, async (index): Promise<Spoken> => {
+    const text = texts[index] ?? ""
+    const order = { input: text, output_format: format, voice_id: id, speed }
+    const { speech, firstByteMs } = await spokenWhole(fleet, order)
+    const pcm = await decoded(format, speech.audio)
+    // As a player hears it that begins with the first byte.
+    return { ...speech, text, pcm, firstSoundMs: firstByteMs + (onsetsOf(pcm)[0] ?? Number.NaN) }
+  })
+
+const heardIn = (hearings: ReadonlyArray<Hearing>, language: JudgedLanguage, spoken: ReadonlyArray<Spoken>) => {
+  const free = [...hearings]
+  return closedLoop(spoken.length, hearings.length, async (index) => {
+    const { text, pcm } = spoken[index] as Spoken
+    const hearing = free.pop() as Hearing
+    const heard = await hearing.hear({ pcm: resample(pcm, decodedHz, hearingHz), language, text })
+    free.push(hearing)
+    return { index, heard }
+  }).then((results) => results.toSorted((left, right) => left.index - right.index).map(({ heard }) => heard))
+}
+
+const sum = (values: ReadonlyArray<number>) => values.reduce((total, value) => total + value, 0)
+
+const wrongPercent = (pairs: ReadonlyArray<readonly [said: ReadonlyArray<string>, heard: ReadonlyArray<string>]>) =>
+  (100 * sum(pairs.map(([said, heard]) => errorsBetween(said, heard)))) / sum(pairs.map(([said]) => said.length))
+
+// What a listener is promised of the voice that speaks without being asked for.
+const wrongMax: Readonly<Record<number, number>> = { 1: 4, 1.5: 8, 2: 15 }
+const pauseToleranceMs = 80
+
+interface Reading {
+  readonly voice: Voice
+  readonly speed: number
+  /** The voice that speaks without being asked for. */
   readonly isFirst: boolean
+  readonly spoken: ReadonlyArray<Spoken>
+  readonly heard: ReadonlyArray<Heard>
 }
 
-const isOfModel = ({ engine: { engine } }: SharedVoice) => engine.startsWith("model-")
+type MakeFigure = ReturnType<typeof figuresOf>
 
-/** Those that a fleet with this environment speaks by models. */
-export const englishModelVoices = (): ReadonlyArray<SharedVoice> => {
-  const models = fleetModels(settings().Voices, process.env).map(({ model }) => model)
-  return catalogueOf(models).voices.filter((voice) => voice.locale.startsWith("en") && isOfModel(voice))
-}
+const soundsOf = (symbols: ReadonlyArray<readonly [string, unknown]>) =>
+  phonemesIn(symbols.map(([symbol]) => symbol).join(""))
 
-const ofVoice = Effect.fnUntraced(function* ({ engine, voice, isFirst }: Measured, folder: string, own: Settings) {
-  let [wrong, words, seconds, cpuSeconds] = [0, 0, 0, 0]
-  for (const text of openings) {
-    const made = yield* spoken(engine, voice.engine, text)
-    const said = wordsIn(text)
-    wrong += wordErrors(said, wordsIn(heardIn(folder, made.pcm, own)))
-    words += said.length
-    seconds += made.pcm.length / hz
-    cpuSeconds += made.cpuSeconds
-  }
-  const errors: Array<number> = []
-  for (const text of spaced.map((input) => input.replaceAll(/<[^>]*>/gu, ", "))) {
-    const { pcm, startsMs } = yield* spoken(engine, voice.engine, text)
-    errors.push(...startErrors(onsetsOf(pcm, isOfModel(voice) ? modelSilentMs : undefined), startsMs))
-  }
-  const figure = figuresOf(voice.id)
-  const wrongPercent = (100 * wrong) / words
+const errorFigures = (figure: MakeFigure, { voice: { language }, speed, isFirst, spoken, heard }: Reading) => {
+  const said = spoken.map(({ text }) => wordsIn(text, language))
+  const count = sum(said.map((words) => words.length))
+  const wrong = wrongPercent(said.map((words, at) => [words, wordsIn(heard[at]?.words ?? "", language)]))
+  const phonemes = wrongPercent(
+    heard.map(({ expected, phonemes: sounds }) => [
+      phonemesIn(expected.map(([, symbols]) => symbols).join("")),
+      soundsOf(sounds)
+    ])
+  )
+  const minutes = sum(spoken.map(({ pcm }) => pcm.length)) / decodedHz / 60
+  const firstSounds = spoken.map(({ firstSoundMs }) => firstSoundMs)
   return [
-    // What a listener may expect of the voice that speaks without being asked for.
-    figure("words heard wrongly", wrongPercent, "%", isFirst ? atMost(12, wrongPercent, "%") : {}),
-    figure("processor seconds for a second of speech", cpuSeconds / seconds, ""),
-    figure("start of words, p50", percentile(errors, 0.5), "ms"),
-    figure("start of words, p90", percentile(errors, 0.9), "ms")
+    figure("words read", count, ""),
+    figure("words heard wrongly", wrong, "%", isFirst ? atMost(wrongMax[speed] ?? 0, wrong, "%") : {}),
+    ...(language === "en" ? [figure("phonemes heard wrongly", phonemes, "%")] : []),
+    figure("words a minute", count / minutes, ""),
+    figure("first sound, p50", percentile(firstSounds, 0.5), "ms")
   ]
-})
+}
 
-export const voices = (): Promise<Findings> =>
-  Effect.gen(function* () {
-    const { Voices, VoiceCloning } = settings()
-    const models = fleetModels(Voices, process.env).map(({ model }) => model)
-    const folder = yield* Effect.acquireRelease(
-      Effect.sync(() => mkdtempSync(join(tmpdir(), "starling-voices-"))),
-      (path) => Effect.sync(() => rmSync(path, { recursive: true }))
-    )
-    const engines = new Map<string, SpeechEngine>()
-    engines.set("espeak", yield* embedded.espeak.open())
-    engines.set("flite", yield* embedded.flite.open())
-    for (const model of models) {
-      const engine = yield* openModelPool({ model, home: folder, bytesMax: Number.POSITIVE_INFINITY })
-      engines.set(engine.name, engine)
+const pauseFigures = (figure: MakeFigure, { speed, isFirst, spoken }: Reading) => {
+  const pauses = spoken.flatMap(({ text, pcm, marks }) => pausesOf(text, pcm, marks))
+  return pauseKinds.flatMap((kind) => {
+    const those = pauses.filter((each) => each.kind === kind)
+    if (those.length === 0) return []
+    const medianOf = (name: "heardMs" | "markedMs") =>
+      percentile(
+        those.map((each) => each[name]),
+        0.5
+      )
+    const [heardMs, wantedMs] = [medianOf("heardMs"), (pauseMs[kind] ?? 0) / speed]
+    const target = `${Math.round(wantedMs)} ± ${pauseToleranceMs} ms`
+    const met = Math.abs(heardMs - wantedMs) <= pauseToleranceMs
+    return [
+      figure(`pause at a ${kind}, heard`, heardMs, "ms", isFirst ? { target, met } : {}),
+      figure(`pause at a ${kind}, by the marks`, medianOf("markedMs"), "ms")
+    ]
+  })
+}
+
+const startFigures = (figure: MakeFigure, { spoken, heard }: Reading) => {
+  const late = heard.flatMap((each, at) => startsAfterMarks(each, spoken[at]?.marks ?? []))
+  if (late.length === 0) return []
+  // The judge names a sound when it has heard most of it.
+  const delayMs = percentile(late, 0.5)
+  const apart = late.map((ms) => Math.abs(ms - delayMs))
+  return [
+    figure("words whose start was heard", late.length, ""),
+    figure("delay of the judge", delayMs, "ms"),
+    figure("start of words beyond that, p50", percentile(apart, 0.5), "ms"),
+    figure("start of words beyond that, p90", percentile(apart, 0.9), "ms")
+  ]
+}
+
+interface Asked {
+  readonly sizes: ReadonlyArray<number>
+  readonly speeds: ReadonlyArray<number>
+  /** Before the names of its figures. */
+  readonly label: string
+}
+
+const judged = async ({ sizes, speeds, label }: Asked): Promise<Findings> => {
+  if (deafness !== undefined) throw Object.assign(new Error(deafness), { _tag: "HearingMissing" })
+  return withFleet(async (fleet) => {
+    const hearings = [openHearing(), openHearing()]
+    try {
+      const figures: Array<Figure> = []
+      for (const [at, voice] of (await judgedVoices(fleet)).entries()) {
+        const texts = paragraphs(voice.language).slice(0, sizes[at === 0 ? 0 : 1])
+        for (const speed of speeds) {
+          const spoken = await spokenBy(fleet, voice, texts, speed)
+          const heard = await heardIn(hearings, voice.language, spoken)
+          const reading: Reading = { voice, speed, isFirst: at === 0, spoken, heard }
+          const figure = figuresOf(`${label}${voice.id}, ${voice.language}, speed ${speed}`)
+          const made = [errorFigures, pauseFigures, startFigures].flatMap((make) => make(figure, reading))
+          figures.push(...made)
+          process.stderr.write(`  ${label}${voice.id} at ${speed}: ${made[1]?.value.toFixed(1)} % of the words\n`)
+        }
+      }
+      return { figures, series: [] }
+    } finally {
+      for (const { close } of hearings) close()
     }
-    const english = catalogueOf(models).voices.filter(({ id, locale }) => locale.startsWith("en") && !left.includes(id))
-    const figures: Array<Figure> = []
-    for (const [at, voice] of english.entries()) {
-      const engine = engines.get(voice.engine.engine)
-      if (engine === undefined) continue
-      figures.push(...(yield* ofVoice({ engine, voice, isFirst: at === 0 }, folder, VoiceCloning)))
-    }
-    return { figures, series: [] }
-  }).pipe(Effect.scoped, Effect.provide(metrics), Effect.runPromise)
+  })
+}
+
+export const voices = ({ sizes = paragraphsRead }: LoadOptions) => judged({ sizes, speeds: [1, 1.5, 2], label: "" })
+
+/** A paragraph of each. */
+export const brief = () => judged({ sizes: [1, 1], speeds: [1], label: "brief: " })
