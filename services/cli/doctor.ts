@@ -59,7 +59,7 @@ const withoutConsole = Effect.fnUntraced(function* (order: Pick<Examined, "url" 
   lookAt(yield* scanOf(yield* findTargets(order.metrics)))
   yield* Effect.sleep(readAgainAfter)
   const last = lookAt(yield* scanOf(yield* findTargets(order.metrics)))
-  const findings = findingsOf(conditionsView({ ...last, standing: last.again }))
+  const findings = findingsOf({ ...conditionsView({ ...last, standing: last.again }), isWhole: true })
   return findings.length === 0 ? yield* Effect.fail("nothing is seen") : [consoleUnread(refused), ...findings]
 })
 

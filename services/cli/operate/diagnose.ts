@@ -3,7 +3,25 @@ import type { Finding } from "#deploy/doctor"
 import type { Conditions } from "#console/api"
 
 /** Each condition that has to be mended itself, with what it causes. Those only worth knowing are advice. */
-export const findingsOf = ({ at, items }: Pick<Conditions, "at" | "items">): ReadonlyArray<Finding> =>
+export const findingsOf = ({
+  at,
+  isWhole,
+  items
+}: Pick<Conditions, "at" | "isWhole" | "items">): ReadonlyArray<Finding> => [
+  ...(isWhole ? [] : [notYetSeen]),
+  ...standing({ at, items })
+]
+
+/** A green light in the first seconds says little. */
+const notYetSeen: Finding = {
+  check: "console",
+  state: "advice",
+  what: "the console began to look less than half a minute ago",
+  why: "rates are not seen yet: what fails often or is slow does not show",
+  mend: "./starling doctor, in half a minute"
+}
+
+const standing = ({ at, items }: Pick<Conditions, "at" | "items">): ReadonlyArray<Finding> =>
   items
     .filter(({ causedBy }) => causedBy === null)
     .map(({ id, name, severity, title, hurts, reasons, since, commands }) => {

@@ -19,12 +19,18 @@ const condition = {
 
 describe("the doctor of a fleet", () => {
   it("finds nothing wrong where no condition stands", () => {
-    assert.deepStrictEqual(findingsOf({ at, items: [] }), [])
+    assert.deepStrictEqual(findingsOf({ at, isWhole: true, items: [] }), [])
+  })
+
+  it("says when the console has not looked long enough to see rates", () => {
+    const [finding] = findingsOf({ at, isWhole: false, items: [] })
+    assert.strictEqual(finding?.state, "advice")
+    assert.include(finding?.what, "less than half a minute")
   })
 
   it("names each condition with whom it hurts, what it explains, what the processes say, and what to run", () => {
     const effect = { ...condition, id: "b", name: "StarlingServerErrors", causedBy: condition.id }
-    assert.deepStrictEqual(findingsOf({ at, items: [condition, effect] }), [
+    assert.deepStrictEqual(findingsOf({ at, isWhole: true, items: [condition, effect] }), [
       {
         check: "StarlingBusDisconnected",
         state: "missing",
@@ -36,13 +42,13 @@ describe("the doctor of a fleet", () => {
   })
 
   it("takes what is only worth knowing as advice", () => {
-    const [finding] = findingsOf({ at, items: [{ ...condition, severity: "info" }] })
+    const [finding] = findingsOf({ at, isWhole: true, items: [{ ...condition, severity: "info" }] })
     assert.strictEqual(finding?.state, "advice")
   })
 
   it("does not take as advice what causes something worse", () => {
     const effect = { ...condition, id: "b", causedBy: condition.id }
-    const [finding] = findingsOf({ at, items: [{ ...condition, severity: "info" }, effect] })
+    const [finding] = findingsOf({ at, isWhole: true, items: [{ ...condition, severity: "info" }, effect] })
     assert.strictEqual(finding?.state, "missing")
   })
 })
