@@ -27,6 +27,8 @@ interface JsonOptions extends BodyOptions {
   readonly depthMax?: number
   /** The status for a body that does not fit the schema. */
   readonly status?: 400 | 422
+  /** A body without a Content-Type counts as JSON, because some clients send none. */
+  readonly isTypeOptional?: boolean
   /** Null fields count as absent, because some clients send every field that they know. */
   readonly nullIsAbsent?: boolean
 }
@@ -58,7 +60,8 @@ export const requireMediaType = Effect.fnUntraced(function* (...supported: Reado
 
 /** A JSON body, not yet decoded. */
 export const readJsonValue = Effect.fnUntraced(function* (options: JsonOptions) {
-  yield* requireMediaType(json)
+  const { headers } = yield* HttpServerRequest.HttpServerRequest
+  if (options.isTypeOptional !== true || headers["content-type"] !== undefined) yield* requireMediaType(json)
   const text = yield* decodeText(yield* readBytes(options))
   if (text === "") return yield* badRequest("the body is empty, JSON is expected", { offset: 0 })
   return yield* Effect.fromResult(acceptedJson("body", text, options))

@@ -1,7 +1,7 @@
 /** Cartesia's HTTP routes: speech in bytes and in events, and voices. */
 import { Effect, Stream } from "effect"
-import { type CartesiaEventsRequest, CartesiaGroup, type CartesiaSpeechRequest } from "#speech/api"
-import { eventsAnswer, HttpCall, jsonAnswer, jsonEvent, routesOf, WireError } from "#http"
+import { type CartesiaEventsRequest, CartesiaGroup, CartesiaSpeechRequest } from "#speech/api"
+import { eventsAnswer, HttpCall, jsonAnswer, jsonDecoder, jsonEvent, readJsonValue, routesOf, WireError } from "#http"
 import { Configuration } from "#configuration"
 import type { Spoken } from "../speaking/Speech.ts"
 import type { SpeechRoute } from "../speaking/plan.ts"
@@ -18,7 +18,7 @@ import {
 } from "../vendors/cartesia.ts"
 import { cartesiaTags } from "../vendors/markup.ts"
 import { refusingAs } from "../vendors/refusals.ts"
-import { headersOfContent, headersWithin, heartbeat, speechBodies, timed } from "./speaking.ts"
+import { bodyBytesMax, headersOfContent, headersWithin, heartbeat, speechBodies, timed } from "./speaking.ts"
 import { audioAnswer, beginSpeech, type VendorSpeech } from "./vendor-speech.ts"
 import { everyVoice, findVoice, voiceId } from "./voices.ts"
 
@@ -28,6 +28,8 @@ const begin = Effect.fnUntraced(function* (request: CartesiaSpeechRequest | Cart
   const isStreamed = request.output_format.container !== "wav"
   return yield* beginSpeech({ order, voiceId: voice, text: request.transcript, tags: cartesiaTags, route, isStreamed })
 })
+
+const decodeSpeech = jsonDecoder(CartesiaSpeechRequest, { nullIsAbsent: true })
 
 const encodings = { pcm_s16le: "pcm", pcm_f32le: "float", pcm_mulaw: "ulaw", pcm_alaw: "alaw" } as const
 
@@ -74,9 +76,11 @@ export const cartesiaRoutes = refusingAs(cartesiaRefusal)(
   routesOf(
     CartesiaGroup,
     {
-      cartesiaBytes: ({ body }) =>
+      cartesiaBytes: () =>
         Effect.gen(function* () {
-          const request = yield* body
+          // LiveKit's plugin in JavaScript sends no type.
+          const value = yield* readJsonValue({ bytesMax: bodyBytesMax, isTypeOptional: true })
+          const request = yield* decodeSpeech(value)
           const { output_format: format } = request
           const speech = yield* begin(request, "/v1/audio/stream")
           const wav = format.container === "wav" ? encodings[format.encoding] : undefined

@@ -94,6 +94,20 @@ layer(spokenApi(), { excludeTestServices: true })("Cartesia's routes", (it) => {
     })
   )
 
+  it.effect("take a body without a type, but none of another", () =>
+    Effect.gen(function* () {
+      const { path } = post("/tts/bytes", {})
+      const asking = (headers: Record<string, string>) =>
+        call(path, {
+          method: "POST",
+          headers: { ...key(), ...headers },
+          body: Buffer.from(JSON.stringify({ ...asked, transcript }))
+        })
+      assert.strictEqual((yield* asking({})).status, 200)
+      assert.strictEqual((yield* asking({ "content-type": "text/plain" })).status, 415)
+    })
+  )
+
   it.effect("deliver wav as a file with its length, also of floats", () =>
     Effect.gen(function* () {
       for (const [encoding, tag, bits] of [
