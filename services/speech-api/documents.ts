@@ -318,9 +318,9 @@ const marksChapter = [
       ]
     ]
   ),
-  "Between two phonemes that do not touch there is a pause: the mouth is at rest, which is viseme 0. Phonemes are told by models that read " +
-    "phonemes, as that of `heart` and Kokoro. For voices of other engines than models a request for `phoneme` or `viseme` is refused; a model " +
-    "of another kind leaves them out, and so do words of a voice's text that another voice speaks, if its engine tells none."
+  "Between two phonemes that do not touch there is a pause: the mouth is at rest, which is viseme 0. Phonemes are told by espeak-ng, " +
+    "flite, and the models that read phonemes, as that of `heart` and Kokoro. With a voice of an operator's program or a zero-shot model a request " +
+    "for `phoneme` or `viseme` is refused. A model that reads letters leaves them out, and so do words that another voice speaks whose engine tells none."
 ]
 
 const captionsChapter = [

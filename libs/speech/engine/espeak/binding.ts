@@ -16,6 +16,8 @@ export interface EspeakEvent {
   readonly type: number
   readonly textPosition: number
   readonly sample: number
+  /** The phoneme that starts, in IPA; empty for a pause. */
+  readonly phoneme?: string
 }
 
 type EspeakCallback = (pcm: Int16Array, events: ReadonlyArray<EspeakEvent>) => boolean
@@ -48,6 +50,8 @@ const utf8 = 1
 const phonemeInput = 0x1_00
 const endPause = 0x10_00
 const doNotExit = 0x80_00
+const tellPhonemesInIpa = 0x03
+const phonemeEvent = 7
 const bufferMs = 50
 const eventBytes = 40
 const ipaTiedByCaret = 0x02 | 0x80 | (0x5e << 8)
@@ -65,7 +69,7 @@ export const openEspeak = (): Espeak => {
   const synth = library.func("int espeak_Synth(const void *, size_t, uint, int, uint, uint, void *, void *)")
   const textToPhonemes = library.func("void *espeak_TextToPhonemes(void *, int, int)")
 
-  const hz: number = initialize(synchronous, bufferMs, null, doNotExit)
+  const hz: number = initialize(synchronous, bufferMs, null, doNotExit | tellPhonemesInIpa)
   if (hz <= 0) throw new MissingPart("the library found no voice data")
   let current: EspeakCallback = () => false
   const callback = (samples: bigint | null, count: number, events: bigint) => {
@@ -139,9 +143,20 @@ const readEvents = (events: bigint): ReadonlyArray<EspeakEvent> => {
     const event = new DataView(koffi.view(events + BigInt(index * eventBytes), eventBytes))
     const type = event.getInt32(0, true)
     if (type === 0) return read
-    read.push({ type, textPosition: event.getInt32(8, true), sample: event.getInt32(20, true) })
+    const place = { textPosition: event.getInt32(8, true), sample: event.getInt32(20, true) }
+    if (type === phonemeEvent) read.push({ type, ...place, phoneme: shortString(event, 32) })
+    else read.push({ type, ...place })
   }
   return read
+}
+
+const utf8Text = new TextDecoder()
+
+/** At most eight bytes, which end with a zero if they are fewer. */
+const shortString = ({ buffer, byteOffset }: DataView<ArrayBuffer>, at: number) => {
+  const bytes = new Uint8Array(buffer, byteOffset + at, 8)
+  const end = bytes.indexOf(0)
+  return utf8Text.decode(end === -1 ? bytes : bytes.subarray(0, end))
 }
 
 /** The path of a voice's file by the voice's name, "de+f2"; `more` are lines appended to it. */

@@ -92,11 +92,19 @@ const speakPiece = (espeak: Espeak, { job, piece, text, index, begun }: PlacedPi
   const stretcher = makeStretcher(style.stretch, espeak.hz)
   let samples = 0
   let isComplete = true
+  let spoken: number | undefined
   const word = (event: EspeakEvent) => {
+    const sample = begun + Math.round(event.sample / style.stretch)
+    if (event.phoneme !== undefined) {
+      const isTold = job.phonemes === true && spoken !== undefined
+      if (isTold) sink.word({ piece: index, position: spoken ?? 0, sample, phoneme: event.phoneme })
+      return
+    }
     // Positions are code points from 1; at 0 and past the end are pauses that espeak adds itself.
     const position = event.textPosition > 0 ? starts[event.textPosition - 1] : undefined
     if (event.type !== wordEvent || position === undefined || position >= piece.text.length) return
-    sink.word({ piece: index, position, sample: begun + Math.round(event.sample / style.stretch) })
+    spoken = position
+    sink.word({ piece: index, position, sample })
   }
   const give = (pcm: Int16Array) => {
     samples += pcm.length

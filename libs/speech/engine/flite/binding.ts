@@ -25,6 +25,8 @@ export interface FliteText {
   readonly ascii: string
   /** The phones of single tokens, in text order. */
   readonly tokens: ReadonlyArray<PhonesOfToken>
+  /** Its phones are told in the plan. */
+  readonly isTold: boolean
 }
 
 /** The rate of all four voices. Plain kal, which is not among them, has 8,000. */
@@ -65,9 +67,10 @@ export const openFlite = (): Flite => {
 
   let current: FliteCallback = () => false
   let planned: Planned | undefined
+  let isTold = false
   const callback = koffi.register((wave: bigint, start: number, size: number, _last: number, info: bigint) => {
     const { data: samples } = koffi.decode(wave, waveType) as { data: bigint }
-    planned ??= plan((koffi.decode(info, streamingType) as { utterance: bigint }).utterance)
+    planned ??= plan((koffi.decode(info, streamingType) as { utterance: bigint }).utterance, isTold)
     const pcm = new Int16Array(koffi.view(samples + BigInt(start * 2), size * 2)).slice()
     return current(pcm, planned) ? goOn : stop
   }, koffi.pointer(callbackType))
@@ -77,6 +80,7 @@ export const openFlite = (): Flite => {
     synthesize: (text, voice, features, onAudio) => {
       current = onAudio
       planned = undefined
+      isTold = text.isTold
       const utterance = newUtterance() as bigint
       const own = koffi.decode(utterance, "void *") as bigint
       setInputText(utterance, text.ascii)
@@ -122,8 +126,16 @@ interface PlannedWord {
   readonly sample: number
 }
 
+interface PlannedPhone {
+  /** By its name in flite's set; `pau` is a pause. */
+  readonly phone: string
+  readonly sample: number
+}
+
 export interface Planned {
   readonly words: ReadonlyArray<PlannedWord>
+  /** None unless they were asked for. */
+  readonly phones: ReadonlyArray<PlannedPhone>
   /** The end of the last word; a pause follows. */
   readonly speechEnd: number
 }
@@ -133,7 +145,7 @@ const startPath = "R:SylStructure.daughter.daughter.R:Segment.p.end"
 const endPath = "R:SylStructure.daughtern.daughtern.R:Segment.end"
 
 /** Reads from a planned utterance which words speak which token of the text, and when each starts. */
-const makeUtteranceReader = (library: LibraryHandle, hz: number): ((utterance: bigint) => Planned) => {
+const makeUtteranceReader = (library: LibraryHandle, hz: number): ((utterance: bigint, isTold: boolean) => Planned) => {
   const relation = library.func("void *utt_relation(void *, const char *)")
   const head = library.func("void *relation_head(void *)")
   const next = library.func("void *item_next(void *)")
@@ -147,7 +159,15 @@ const makeUtteranceReader = (library: LibraryHandle, hz: number): ((utterance: b
     for (let item = first; item !== null && all.length < tokensMax; item = next(item) as bigint | null) all.push(item)
     return all
   }
-  return (utterance) => {
+  const phonesOf = (utterance: bigint) => {
+    let sample = 0
+    return siblings(head(relation(utterance, "Segment")) as bigint | null).map((segment) => {
+      const phone = { phone: text(segment, "name") as string, sample }
+      sample = Math.round((number(segment, "end") as number) * hz)
+      return phone
+    })
+  }
+  return (utterance, isTold) => {
     const words: Array<PlannedWord> = []
     let speechEnd = 0
     for (const token of siblings(head(relation(utterance, "Token")) as bigint | null)) {
@@ -162,7 +182,7 @@ const makeUtteranceReader = (library: LibraryHandle, hz: number): ((utterance: b
         speechEnd = Math.max(speechEnd, Math.round((number(word, endPath) as number) * hz))
       }
     }
-    return { words, speechEnd }
+    return { words, phones: isTold ? phonesOf(utterance) : [], speechEnd }
   }
 }
 
@@ -194,7 +214,7 @@ const makeTagger = (library: LibraryHandle) => {
       if (own !== undefined) setString(token, lasting("phones"), own.phones)
     }
   }
-  let current: FliteText = { ascii: "", tokens: [] }
+  let current: FliteText = { ascii: "", tokens: [], isTold: false }
   const tag = (utterance: bigint) => {
     setPhones(utterance, current)
     return tagWords(utterance) as bigint

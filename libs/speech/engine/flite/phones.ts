@@ -18,6 +18,17 @@ export const flitePhones = (ipa: string): string =>
     .map(({ name, stress }) => (vowels.has(name) ? `${name}${stress === "" ? 0 : 1}` : name))
     .join(" ")
 
+const told = new Map(
+  pairs
+    .split("|")
+    .map((pair) => pair.split(" ") as [ipa: string, phone: string])
+    .filter(([ipa]) => !/ː|^(?:[ɒɐᵻr]|ɜɹ|ɚ|əɹ|əʊ)$/u.test(ipa))
+    .map(([ipa, phone]) => [phone, ipa] as const)
+)
+
+/** A phone in IPA; empty for a pause. */
+export const ipaOfPhone = (phone: string): string => told.get(phone) ?? ""
+
 export interface PhonesOfToken {
   /** The token's position in the text. */
   readonly at: number

@@ -2,11 +2,11 @@
  * A job spoken by flite: utterance by utterance, with samples as they come. flite puts a pause on both sides of every
  * utterance; between pieces of one sentence these pauses are left out.
  */
-import type { ChunkPiece, EngineVoice } from "#speech/contract"
+import type { ChunkPiece, EngineVoice, WordStart } from "#speech/contract"
 import { pauseAfter } from "../worker/pauses.ts"
 import type { Sink, Speaker } from "../worker/serve.ts"
 import type { Flite, Planned } from "./binding.ts"
-import { type PhonesOfToken, withPhones } from "./phones.ts"
+import { ipaOfPhone, type PhonesOfToken, withPhones } from "./phones.ts"
 
 /** What remains of a pause that is left out, so that no sound is cut. */
 const marginSeconds = 0.02
@@ -30,10 +30,11 @@ export const makeFliteSpeaker = (flite: Flite): Speaker => ({
     const parts = job.pieces.flatMap(partsOf)
     let begun = 0
     let isAfterPause = true
+    const isTold = job.phonemes === true
     for (const [at, part] of parts.entries()) {
       const isBeforePause = (at === parts.length - 1 && !job.goesOn) || pauseAfter(part.ascii) > 0
       const speech = makeSpeech({ hz: flite.hz, part, begun, isAfterPause, isBeforePause }, sink)
-      flite.synthesize(part, name, fliteFeatures(name, job.voice, part.piece), (pcm, plan) =>
+      flite.synthesize({ ...part, isTold }, name, fliteFeatures(name, job.voice, part.piece), (pcm, plan) =>
         speech.audio(pcm, plan, job.voice.gainDb + part.piece.volumeDb)
       )
       if (speech.isStopped()) return null
@@ -78,7 +79,10 @@ const makeSpeech = ({ hz, part, begun, isAfterPause, isBeforePause }: SpeechOpti
     const first = planned.words[0]?.sample ?? 0
     const from = isAfterPause ? 0 : Math.max(0, first - margin)
     const to = isBeforePause || planned.speechEnd === 0 ? Number.POSITIVE_INFINITY : planned.speechEnd + margin
-    for (const word of placedWords(planned, part)) sink.word({ ...word, sample: begun + word.sample - from })
+    const words = placedWords(planned, part)
+    for (const word of [...words, ...placedPhones(planned, words)]) {
+      sink.word({ ...word, sample: begun + word.sample - from })
+    }
     return { from, to }
   }
   return {
@@ -108,6 +112,16 @@ const placedWords = (planned: Planned, part: Part) => {
       after = position + (found === -1 ? 0 : word.token.length)
     }
     return { piece: part.index, position: part.span.from + position, sample: word.sample }
+  })
+}
+
+/** Phones belong to the last word that has begun; those before the first one are silent. */
+const placedPhones = ({ phones }: Planned, words: ReadonlyArray<WordStart>): ReadonlyArray<WordStart> => {
+  let word = -1
+  return phones.flatMap(({ phone, sample }) => {
+    while ((words[word + 1]?.sample ?? Infinity) <= sample) word += 1
+    const begun = words[word]
+    return begun === undefined ? [] : [{ ...begun, sample, phoneme: ipaOfPhone(phone) }]
   })
 }
 

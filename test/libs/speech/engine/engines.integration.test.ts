@@ -36,6 +36,27 @@ const suite = (engine: EmbeddedEngine, name: string, it: Tests) => {
       assert.isTrue(words.every((word, at) => word.sample >= (words[at - 1]?.sample ?? 0) && word.sample < pcm.length))
     })
   )
+  it.effect("tells each phoneme of each word where they are asked for, and speaks the same", () =>
+    Effect.gen(function* () {
+      const engine = yield* Opened
+      const plain = yield* heard(engine, jobOf(voice, piece(sentence)))
+      const told = yield* heard(engine, { ...jobOf(voice, piece(sentence)), phonemes: true })
+
+      const phonemes = told.words.filter(({ phoneme }) => phoneme !== undefined)
+      assert.deepStrictEqual(told.pcm, plain.pcm)
+      assert.deepStrictEqual(
+        told.words.filter(({ phoneme }) => phoneme === undefined),
+        plain.words
+      )
+      assert.isTrue(phonemes.every(({ sample }, at) => sample >= (phonemes[at - 1]?.sample ?? 0)))
+      const ofRiver = phonemes.filter(({ position }) => position === sentence.indexOf("river"))
+      assert.match(ofRiver.map(({ phoneme }) => phoneme).join(""), /^ɹɪv(?:ɚ|ɝ|əɹ)$/u)
+      assert.deepStrictEqual(
+        new Set(phonemes.map(({ position }) => position)),
+        new Set(plain.words.map(({ position }) => position))
+      )
+    })
+  )
   it.effect("counts words by piece, and samples through all of them", () =>
     Effect.gen(function* () {
       const pieces = [piece("We "), piece("really", { pitchPercent: 120 }), piece(" mean it.")]

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { flitePhones, withPhones } from "../../../../../libs/speech/engine/flite/phones.ts"
+import { flitePhones, ipaOfPhone, withPhones } from "../../../../../libs/speech/engine/flite/phones.ts"
 
 describe("phonemes for flite", () => {
   it.each([
@@ -11,6 +11,11 @@ describe("phonemes for flite", () => {
     ["ʘ", "p"]
   ])("%s are %s", (ipa, phones) => {
     assert.strictEqual(flitePhones(ipa), phones)
+  })
+
+  it("are told in IPA", () => {
+    const phones = "t ax m ey t ow ch er ao pau".split(" ")
+    assert.deepStrictEqual(phones.map(ipaOfPhone), ["t", "ə", "m", "eɪ", "t", "oʊ", "tʃ", "ɝ", "ɔ", ""])
   })
 
   it("take the place of their words, and move nothing", () => {
