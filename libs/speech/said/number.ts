@@ -9,6 +9,8 @@ export interface WrittenNumber {
   readonly whole: string
   /** The digits behind the decimal mark; empty without one. */
   readonly fraction: string
+  /** A point is written where the language has a comma: it is said as a point. */
+  readonly isPointed?: boolean
 }
 
 /** Nobody follows a number beyond a quadrillion. */
@@ -23,9 +25,15 @@ const byComma = /^([+\-−–]?)(\d{1,3}(?:[. \u00a0\u2009\u202f'’]\d{3}){1,6}
 export const readNumber = (text: string, { decimalMark }: Pick<Language, "decimalMark">): WrittenNumber | undefined => {
   if (text.length > 64 || !/\d/u.test(text)) return undefined
   const pattern = decimalMark === "." ? byPoint : byComma
-  const [found, sign = "", whole = "", fraction = ""] = pattern.exec(text) ?? pointed(text, decimalMark) ?? []
+  const usual = pattern.exec(text)
+  const [found, sign = "", whole = "", fraction = ""] = usual ?? pointed(text, decimalMark) ?? []
   if (found === undefined) return undefined
-  return { sign: sign === "" || sign === "+" ? sign : "-", whole: whole.replaceAll(/\D/gu, "") || "0", fraction }
+  return {
+    isPointed: usual === null,
+    sign: sign === "" || sign === "+" ? sign : "-",
+    whole: whole.replaceAll(/\D/gu, "") || "0",
+    fraction
+  }
 }
 
 /** The other mark is understood where it cannot be a group's: groups have three digits. */
@@ -44,8 +52,13 @@ export const sayWhole = (digits: string, language: Language, gender?: Gender): s
 
 export type Gender = "masculine" | "feminine"
 
-export const sayNumber = ({ sign, whole, fraction }: WrittenNumber, language: Language, gender?: Gender): string => {
-  const { point, sayFraction, words } = language
+export const sayNumber = (
+  { isPointed, sign, whole, fraction }: WrittenNumber,
+  language: Language,
+  gender?: Gender
+): string => {
+  const { sayFraction, symbols, words } = language
+  const point = isPointed === true ? (symbols["."] ?? language.point) : language.point
   const signed = sign === "-" ? [words.minus] : sign === "+" ? [words.plus] : []
   const behind = fraction === "" ? [] : [point, sayFraction(fraction)]
   return [...signed, sayWhole(whole, language, fraction === "" ? gender : undefined), ...behind].join(" ")

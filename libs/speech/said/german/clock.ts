@@ -1,11 +1,17 @@
 /** German times: "10:00 Uhr", "10.30 Uhr", "1 Uhr", "8–10 Uhr". Pure. */
 import { readTime } from "../kinds/time.ts"
 import type { Kind } from "../language.ts"
-import { following, said, wordAt } from "../word.ts"
+import { following, previousCore, said, wordAt } from "../word.ts"
 
 /** The word "Uhr" is spoken between hours and minutes. */
 export const clock: Kind = (place, language) => {
   const [word, next] = [wordAt(place), following(place)]
+  // "um 18h"
+  const [, hour] = /^(\d{1,2})h$/u.exec(word?.core ?? "") ?? []
+  if (hour !== undefined && /^(?:um|ab|bis|gegen|ca)$/iu.test(previousCore(place))) {
+    const spoken = readTime(`${hour}:00`, language)
+    return spoken === undefined ? undefined : said(spoken)
+  }
   if (word === undefined || next?.core !== "Uhr" || !/^\d/u.test(word.core)) return undefined
   const [from = "", to, ...more] = word.core.split(/[–-]/u).map((part) => part.replace(".", ":"))
   if (more.length > 0) return undefined

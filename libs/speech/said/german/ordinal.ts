@@ -71,7 +71,7 @@ const endingAt = (place: Place, language: Language): string => {
   if (feminine.test(noun)) return /^(?:in|mit|nach|von|vor|zu|seit|aus|bei|ab)$/u.test(previous) ? "er" : "e"
   if (
     prepositions.test(previous) ||
-    /^(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)$/u.test(previous)
+    /^(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|mo|di|mi|do|fr|sa|so)$/u.test(previous)
   )
     return "en"
   return neuter.test(noun) ? "es" : "er"

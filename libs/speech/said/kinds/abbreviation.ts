@@ -41,7 +41,7 @@ const keyOf = (place: Place, count: number): string | undefined => {
   let key = ""
   for (let n = 0; n < count; n += 1) {
     const word = wordAt(place, n)
-    if (word === undefined || word.core.length > 8) return undefined
+    if (word === undefined || word.core.length > 14) return undefined
     if (n > 0 && word.lead !== "") return undefined
     if (n < count - 1 && (word.stop === "" || word.trail !== "")) return undefined
     key += word.core + word.stop
@@ -62,7 +62,11 @@ const inFull = (tables: Tables, key: string, last: Place, language: Language): S
   const inside = tables.inside.get(key)
   if (inside !== undefined) return { parts: [inside], takesStop: next !== undefined }
   const text = tables.perhapsLast.get(key)
-  return text === undefined ? undefined : { parts: [text], takesStop: !mayEndSentence(last, language.startsSentence) }
+  if (text !== undefined) return { parts: [text], takesStop: !mayEndSentence(last, language.startsSentence) }
+  // One without a full stop of its own ends a sentence here: "svp."
+  const bare = key.replace(/\.$/u, "")
+  const unstopped = bare === key ? undefined : (tables.perhapsLast.get(bare) ?? tables.inside.get(bare))
+  return unstopped === undefined ? undefined : { parts: [unstopped] }
 }
 
 const closed = (text: string): Said => ({ parts: [text], takesStop: true })

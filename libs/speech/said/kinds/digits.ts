@@ -1,14 +1,15 @@
 /** Rows of digits that nobody reads as a number: codes behind their name, and post codes. Pure. */
-import type { Kind } from "../language.ts"
+import type { Kind, Language } from "../language.ts"
 import { digitByDigit } from "../number.ts"
-import { previousCore, said, wordAt } from "../word.ts"
+import { following, previousCore, said, wordAt } from "../word.ts"
 
 /** `names`: "PIN", "Code". Five digits before a town are a post code: "Weg 5, 10115 Berlin". */
 export const rowOfDigits =
   (names: RegExp): Kind =>
   (place, language) => {
     const digits = wordAt(place)?.core ?? ""
-    if (!/^\d{3,12}$/u.test(digits)) return undefined
+    if (!/^(?:-\d{2,4}|\d{3,12}|\d[\d.-]{4,18}\d)$/u.test(digits) || /^\d/u.test(following(place)?.core ?? ""))
+      return undefined
     const [previous, before] = [previousCore(place), wordAt(place, -2)?.core ?? ""]
     const isCode = names.test(previous) || (/^(?:ist|lautet|es|est|è|é|:)$/u.test(previous) && names.test(before))
     // Where every noun has a capital, only a house number tells a town from what is counted.
@@ -17,5 +18,8 @@ export const rowOfDigits =
       (language.startsSentence === undefined || /^\d{1,4}\p{L}?$/u.test(previous)) &&
       wordAt(place, -1)?.trail === "," &&
       /^\p{Lu}/u.test(wordAt(place, 1)?.core ?? "")
-    return isCode || isPostCode ? said(digitByDigit(digits, language)) : undefined
+    return isCode || isPostCode ? said(sayGroups(digits, language)) : undefined
   }
+
+const sayGroups = (written: string, language: Language) =>
+  Array.from(written.matchAll(/\d+/gu), ([group]) => digitByDigit(group, language)).join(", ")

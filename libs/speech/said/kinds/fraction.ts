@@ -1,6 +1,7 @@
 /** Fractions: by a slash or by a sign of their own, alone or behind a whole number. Pure. */
 import type { Kind, Language, Reader } from "../language.ts"
 import { readNumber, sayNumber } from "../number.ts"
+import { digitByDigit } from "../number.ts"
 import { following, previousCore, said, wordAt } from "../word.ts"
 import { unitNamed } from "./unit.ts"
 
@@ -41,6 +42,8 @@ const isUsual = ({ above, below }: Fraction) =>
 
 /** "24/7", "9/11" and "50/50" are two numbers side by side. */
 const notAPart = ({ above, below }: Fraction, language: Language) => {
+  if (below.startsWith("0"))
+    return `${language.cardinal(above)} ${language.symbols["/"]} ${digitByDigit(below, language)}`
   if (above === below && above === "10") return ofMany({ whole: "", above, below }, language)
   // A pressure of 120/80.
   const between = Number(above) >= 60 ? (language.operators["/"] ?? "") : ""

@@ -1,7 +1,7 @@
 /** Measures: a number with a unit, or with a unit by a unit; counts of thousands and more. Pure. */
 import type { Kind, Language, Noun, Reader } from "../language.ts"
 import { isOne, readNumber, sayNumber, type WrittenNumber } from "../number.ts"
-import { following, type Place, previousCore, said, type Said, wordAt } from "../word.ts"
+import { following, mayEndSentence, type Place, previousCore, type Said, wordAt } from "../word.ts"
 import { sayFraction } from "./fraction.ts"
 import { crossed, power } from "./math.ts"
 import { isBeforeNoun } from "./money.ts"
@@ -63,7 +63,11 @@ export const measureInWords: Kind = (place, language) => {
   const amount = noun === undefined ? undefined : amountOf(word.core, noun, place, language)
   if (noun === undefined || amount === undefined || (next.core === "m" && isMinute(place))) return undefined
   const name = amount.isOne || isBeforeNoun({ ...place, at: place.at + 1 }, language, -2) ? noun.one : noun.many
-  return said(amount.text, name, ...(pair === undefined ? [] : [null]))
+  const parts = [amount.text, name, ...(pair === undefined ? [] : [null])]
+  const last = { ...place, at: place.at + parts.length - 1 }
+  // "45 Min. später"
+  const goesOn = wordAt(last, 1)?.lead === "" && !mayEndSentence(last, language.startsSentence)
+  return { parts, takesStop: wordAt(last)?.stop === "." && goesOn }
 }
 
 const isMinute = (place: Place) =>

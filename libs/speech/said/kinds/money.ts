@@ -205,8 +205,11 @@ const codeApart = (first: string, second: string, language: Language) => {
     return text === undefined ? undefined : splitLast(text)
   }
   if (currencyNamed(first.replace(/^[+\-−–]/u, ""), language) === undefined || first.length > 5) return undefined
-  const text = sayMoney(`${first}${second}`, language, nowhere)
-  return text === undefined ? undefined : said(text, null)
+  const [, from, to] = /^([\d.,]{1,15})[–-]([\d.,]{1,15})$/u.exec(second) ?? []
+  const low = from === undefined ? undefined : readNumber(from, language)
+  const text = sayMoney(`${first}${to ?? second}`, language, nowhere)
+  if (text === undefined || (from !== undefined && low === undefined)) return undefined
+  return said(low === undefined ? text : `${sayNumber(low, language)} ${language.words.to} ${text}`, null)
 }
 
 /** The name of the currency is the second word's. */

@@ -9,7 +9,7 @@ export const sayPlain = (core: string, language: Language, place?: Place): strin
   if (of !== undefined) return `${of}${own}`
   const nth = language.sayOrdinal(core, language, place ?? nowhere)
   if (nth !== undefined) return nth
-  const [, ofCentury] = /^['’‘](\d{2})$/u.exec(core) ?? []
+  const [, ofCentury] = /^['’‘](\d{2,3})$/u.exec(core) ?? []
   if (ofCentury !== undefined) return language.year(ofCentury)
   const number = readNumber(/^\d{1,3}(?:_\d{3}){1,5}$/u.test(core) ? core.replaceAll("_", "") : core, language)
   if (number === undefined) return undefined

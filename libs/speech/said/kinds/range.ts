@@ -13,9 +13,14 @@ export const sayRange = (core: string, language: Language, place: Place, say: Re
   const [, from, to] = range.exec(core) ?? []
   if (from === undefined || to === undefined || !/\d/u.test(from) || !/\d/u.test(to)) return undefined
   if (!isValue(from) || !isValue(to)) return undefined
+  // "Nr. 2024-0815"
+  if (/^\d+$/u.test(from) && /^0\d+$/u.test(to)) return `${language.cardinal(from)}, ${digitByDigit(to, language)}`
   if (isYear(from) && (isYear(to) || /^\d{2}$/u.test(to))) {
     return `${language.year(from)} ${language.words.to} ${isYear(to) ? language.year(to) : language.cardinal(String(Number(to)))}`
   }
+  // "8.30-17.00"
+  const isTimes = language.isBeforeTime !== undefined && [from, to].every((text) => /^\d{1,2}\.[0-5]\d$/u.test(text))
+  if (isTimes) return sayRange(core.replaceAll(".", ":"), language, place, say)
   const [left, right] = [say(from, language, place), say(to, language, place)]
   if (left === undefined || right === undefined) return undefined
   const shared = sharedCurrency(from, to, language, place, say)
@@ -31,7 +36,8 @@ const sayGroups = (core: string, language: Language) => {
 }
 
 /** A number, a time, money or a measure; no code of letters and digits. */
-const isValue = (text: string) => /^[^\p{L}]{0,3}\d[\d.,:/]*(?:[°%€£¢$]|[ap]m|\p{L}{1,4})?[\p{L}]{0,2}$/iu.test(text)
+const isValue = (text: string) =>
+  /^\d{1,2}h\d{2}$/u.test(text) || /^[^\p{L}]{0,3}\d[\d.,:/]*(?:[°%€£¢$]|[ap]m|\p{L}{1,4})?[\p{L}]{0,2}$/iu.test(text)
 
 export const isYear = (digits: string): boolean => /^(?:1[1-9]|20)\d{2}$/u.test(digits)
 

@@ -42,7 +42,9 @@ export const dottedTime: Kind = (place, language) => {
 /** "14 h 30" and "14:30 h", but "2 h 30 min" is a duration. */
 export const spacedTime: Kind = (place, language) => {
   const [word, next, third] = [wordAt(place), following(place), following(place, 2)]
-  const whole = /^h(?:s|rs)?$/u.test(next?.core ?? "") ? readTime(word?.core ?? "", language) : undefined
+  const whole = /^h(?:s|rs)?$/u.test(next?.core ?? "")
+    ? readTime((word?.core ?? "").replace(".", ":"), language)
+    : undefined
   if (whole !== undefined) return { parts: [whole, null], takesStop: !mayEndSentence({ ...place, at: place.at + 1 }) }
   if (word === undefined || next?.core !== "h" || !/^\d{2}$/u.test(third?.core ?? "")) return undefined
   if (wordAt(place, 3)?.core === "min") return undefined

@@ -22,7 +22,7 @@ interface Numerals {
 }
 
 const feminine =
-  /(?:tions?|sions?|tés?|ées?|ettes?|euses?|ances?|ences?|ures?|esses?|ies?|ières?|aines?|elles?|illes?|onnes?|ades?|ises?|trices?|^(?:heures?|minutes?|secondes?|pages?|femmes?|fois|livres?|places?|tonnes?|lignes?|étoiles?|tables?|chambres?|rues?|pièces?|portes?|caisses?|photos?|tasses?|boîtes?|équipes?|écoles?|images?|langues?|marques?|tranches?|pommes?|lettres?|plantes?|cartes?|villes?|mains?|têtes?|roues?|semaines?|personnes?|âmes?|parts?|chaises?|règles?|salles?|étapes?|couleurs?|fleurs?|nuits?|voix))$/u
+  /(?:tions?|sions?|tés?|ées?|ettes?|euses?|ances?|ences?|ures?|esses?|ies?|ières?|aines?|elles?|illes?|onnes?|ades?|ises?|trices?|^(?:heures?|minutes?|secondes?|pages?|femmes?|fois|livres?|places?|tonnes?|lignes?|étoiles?|tables?|chambres?|rues?|pièces?|portes?|caisses?|photos?|tasses?|boîtes?|équipes?|écoles?|images?|langues?|marques?|tranches?|pommes?|lettres?|plantes?|cartes?|villes?|mains?|têtes?|roues?|semaines?|personnes?|âmes?|parts?|chaises?|règles?|salles?|étapes?|couleurs?|fleurs?|nuits?|voix|cuillères?|cuillerées?|sœurs?|mères?|lunes?|gares?|bières?))$/u
 const masculine =
   /^(?:lycées?|musées?|comités?|étés?|côtés?|trophées?|silences?|incendies?|génies?|mètres?|centimètres?|services?)$/u
 
@@ -96,7 +96,7 @@ const abbreviations = abbreviation({
     st Saint; ste Sainte; prof. Professeur; bd Boulevard; av. Avenue
   `,
   numbered: `
-    n° numéro; no numéro; nº numéro; n°s numéros; art. article; chap. chapitre; p. page; pp. pages; vol. volume; fig. figure; tél. téléphone; tél téléphone; al. alinéa; ch. chapitre; éd. édition; bât. bâtiment; appt. appartement; réf. référence
+    n° numéro; no numéro; nº numéro; n°s numéros; art. article; chap. chapitre; p. page; pp. pages; vol. volume; fig. figure; tél. téléphone; tél téléphone; port. portable; al. alinéa; ch. chapitre; éd. édition; bât. bâtiment; appt. appartement; réf. référence
   `,
   inside: `
     p.ex. par exemple; ex. exemple; c.-à-d. c'est-à-dire; c.à.d. c'est-à-dire; env. environ; cf. confer; vs contre; vs. contre; bd boulevard; bd. boulevard; av. avenue; r. rue; max. maximum; min. minimum
@@ -120,7 +120,7 @@ const words = {
   plus: "plus",
   to: "à",
   and: "et",
-  by: "sur",
+  by: "fois",
   of: "sur",
   outOf: "sur",
   against: "à",
@@ -145,7 +145,7 @@ const kinds = [
     suffix: /^\d{1,4}(?:er|re|ère|e|è|ème)$/u
   }),
   weekday("lun lundi; mar mardi; mer mercredi; jeu jeudi; ven vendredi; sam samedi; dim dimanche"),
-  rowOfDigits(/^(?:tél|téléphone|portable|mobile|PIN|code|IBAN|CP|cedex|référence|commande|facture|dossier)$/iu),
+  rowOfDigits(/^(?:tél|téléphone|portable|mobile|PIN|code|IBAN|CP|cedex|référence|réf|commande|facture|dossier)$/iu),
   abbreviations
 ]
 

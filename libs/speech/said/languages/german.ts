@@ -1,6 +1,7 @@
 /** German: ordinals decline, "Uhr" stands within times, years below 2000 count in hundreds. */
 import { toCardinal, toOrdinal } from "n2words/de-DE"
 import { clock } from "../german/clock.ts"
+import { street } from "../german/street.ts"
 import { declined, ordinalNumber, shortDate, shortMonth } from "../german/ordinal.ts"
 import { decade, yearInWords } from "../german/year.ts"
 import { germanOpeners } from "../../text/openers.ts"
@@ -11,7 +12,7 @@ import { weekday } from "../kinds/weekday.ts"
 import type { ClockTime, DateParts, Language } from "../language.ts"
 import type { Gender } from "../number.ts"
 import { currenciesOf, magnitudesOf, nounsOf, tableOf } from "../tables.ts"
-import { following, nowhere, type Place, wordAt } from "../word.ts"
+import { following, nowhere, type Place, previousCore } from "../word.ts"
 
 const months = "Januar Februar März April Mai Juni Juli August September Oktober November Dezember".split(" ")
 
@@ -136,7 +137,7 @@ const abbreviations = abbreviation({
     "dr. Doktor; prof. Professor; dipl.-ing. Diplomingenieur; hr. Herr; hrn. Herrn; fr. Frau; st. Sankt; mag. Magister; dir. Direktor; pfr. Pfarrer",
   numbered: `
     nr. Nummer; nrn. Nummern; abb. Abbildung; kap. Kapitel; s. Seite; bd. Band; art. Artikel; abs. Absatz; tel. Telefon; tab. Tabelle; anm. Anmerkung; ziff. Ziffer
-    az. Aktenzeichen; hausnr. Hausnummer; art.-nr. Artikelnummer; best.-nr. Bestellnummer; kd.-nr. Kundennummer; re.-nr. Rechnungsnummer; kto. Konto
+    az. Aktenzeichen; hausnr. Hausnummer; art.-nr. Artikelnummer; best.-nr. Bestellnummer; kd.-nr. Kundennummer; re.-nr. Rechnungsnummer; kto. Konto; gl. Gleis; km Kilometer; artikel-nr. Artikelnummer; artikelnr. Artikelnummer; kundennr. Kundennummer; kunden-nr. Kundennummer; rechnungsnr. Rechnungsnummer; rechnungs-nr. Rechnungsnummer; vers. Version
   `,
   inside: `
     z.b. zum Beispiel; d.h. das heißt; u.a. unter anderem; bzw. beziehungsweise; ca. circa; vgl. vergleiche; sog. sogenannte; inkl. inklusive; exkl. exklusive; zzgl. zuzüglich
@@ -147,7 +148,7 @@ const abbreviations = abbreviation({
   perhapsLast: `
     usw. und so weiter; etc. et cetera; u.s.w. und so weiter; usf. und so fort; u.ä. und Ähnliches; o.ä. oder Ähnliches; u.v.m. und vieles mehr; v.chr. vor Christus; n.chr. nach Christus
     str. Straße; tel. Telefon; mio. Millionen; mrd. Milliarden; tsd. tausend; jh. Jahrhundert; jhs. Jahrhunderts; st. Stück; stk. Stück; std. Stunden; min. Minuten; sek. Sekunden; mwst. Mehrwertsteuer
-    e.v. E V; a.d. außer Dienst; i.r. im Ruhestand; jr. Junior; sen. Senior; z.hd. zu Händen; a.m. am Main; z.hd. zu Händen; mfg. mit freundlichen Grüßen; b.w. bitte wenden; p.a. pro Jahr; u.a.m. und anderes mehr; gmbh G M B H
+    e.v. E V; a.d. außer Dienst; i.r. im Ruhestand; jr. Junior; sen. Senior; z.hd. zu Händen; a.m. am Main; z.hd. zu Händen; mfg. mit freundlichen Grüßen; b.w. bitte wenden; 1a eins a; kundennr. Kundennummer; kundennr Kundennummer; artikelnr. Artikelnummer;  p.a. pro Jahr; u.a.m. und anderes mehr; gmbh G M B H
   `
 })
 
@@ -159,12 +160,12 @@ const rulers = new Set(
 )
 const queens = /^(?:Elisabeth|Katharina|Margrethe)$/u
 
+const isLabel =
+  /^(?:Kapitel|Teil|Seite|S|Gleis|Platz|Nummer|Nr|Abs|Absatz|Art|Artikel|Klasse|Linie|Bus|Zimmer|Raum|Punkt|Schritt|Stufe|Typ|Version|Band|Folge|Staffel|Runde|Gruppe|Level|Etage|Tor|Kanal|Programm|Phase|Paragraf|Kategorie|Stand|Halle)$/u
 /** A capital begins a noun; "Kapitel 1" and "Gleis 1" have their number behind it. */
 const genderAt = (place: Place): Gender | undefined => {
   const next = following(place)?.core ?? ""
-  const before = wordAt(place, -1)
-  const isNumberOf = before !== undefined && /^\p{Lu}\p{Ll}+$/u.test(before.text)
-  if (!/^(?:\p{Lu}\p{Ll}|[ET]L$)/u.test(next) || isNumberOf) return undefined
+  if (!/^(?:\p{Lu}\p{Ll}|[ET]L$)/u.test(next) || isLabel.test(previousCore(place))) return undefined
   const isFeminine = /(?:ung|heit|keit|schaft|ion|tät|[^e]e|Person|Nacht|Frau|Hand|Stadt|Art|Uhr|Zahl|Wahl)$/u.test(
     next
   )
@@ -220,6 +221,7 @@ const german: Language = {
     ordinalNumber,
     shortMonth,
     clock,
+    street,
     decade,
     yearInWords,
     romanNumeral({
@@ -230,9 +232,9 @@ const german: Language = {
       },
       headings: /^(?:Kapitel|Teil|Band|Akt|Artikel|Klasse|Stufe|Phase|Typ|Abschnitt|Anhang|Buch|Satz)$/u
     }),
-    weekday("mo Montag; di Dienstag; mi Mittwoch; do Donnerstag; fr Freitag; sa Samstag; so Sonntag"),
+    weekday("Mo Montag; Di Dienstag; Mi Mittwoch; Do Donnerstag; Fr Freitag; Sa Samstag; So Sonntag"),
     rowOfDigits(
-      /^(?:Tel|Telefon|Handy|Mobil|Fax|PIN|TAN|Code|Pincode|Passwort|PLZ|Postleitzahl|IBAN|BIC|Notruf|\p{L}{0,20}(?:nummer|code|kennzahl)|Nr|(?:Kd|Best|Re)\.?-Nr)$/iu
+      /^(?:Tel|Telefon|Handy|Mobil|Fax|BLZ|PIN|TAN|Code|Pincode|Passwort|PLZ|Postleitzahl|IBAN|BIC|Notruf|\p{L}{0,20}(?:nummer|code|kennzahl)|Nr|(?:Kd|Best|Re)\.?-Nr)$/iu
     ),
     abbreviations
   ],

@@ -5,7 +5,7 @@ import { belgian, french } from "./french.ts"
 import { german } from "./german.ts"
 import { italian } from "./italian.ts"
 import { brazilianPortuguese, portuguese } from "./portuguese.ts"
-import { mexican, spanish } from "./spanish.ts"
+import { hispanic, mexican, spanish } from "./spanish.ts"
 
 /** Where another way of speaking than the language's first has its own numbers. */
 const locales: Readonly<Record<string, Language>> = {
@@ -13,7 +13,7 @@ const locales: Readonly<Record<string, Language>> = {
   "fr-be": belgian,
   "fr-ch": belgian,
   "es-mx": mexican,
-  "es-us": mexican,
+  "es-us": hispanic,
   "pt-pt": portuguese
 }
 

@@ -148,7 +148,7 @@ const abbreviations = abbreviation({
     arch. architetto; geom. geometra; rag. ragionier; on. onorevole; gen. generale; cap. capitano; mons. monsignor; s. san; ss. santi; spett. spettabile; egr. egregio; gent.ma gentilissima; gent.mo gentilissimo; l'avv. l'avvocato; l'ing. l'ingegner; l'on. l'onorevole; l'arch. l'architetto
   `,
   numbered: `
-    n. numero; n° numero; nº numero; nr. numero; num. numero; nn. numeri; art. articolo; artt. articoli; cap. capitolo; pag. pagina; pagg. pagine; p. pagina; pp. pagine; vol. volume; fig. figura; tel. telefono
+    n. numero; n° numero; nº numero; nr. numero; num. numero; nn. numeri; art. articolo; artt. articoli; cap. capitolo; pag. pagina; pagg. pagine; p. pagina; pp. pagine; vol. volume; fig. figura; tel. telefono; cell. cellulare
     tab. tabella; int. interno; sez. sezione; ed. edizione; rif. riferimento; c. comma; l'art. l'articolo; dell'art. dell'articolo; all'art. all'articolo
   `,
   inside: `
@@ -213,8 +213,8 @@ export const italian: Language = {
   symbols,
   kinds: [
     dayAndMonth,
-    dottedTime,
     spacedTime,
+    dottedTime,
     shortMonth(
       "gen gennaio; feb febbraio; mar marzo; apr aprile; mag maggio; giu giugno; lug luglio; ago agosto; set settembre; sett settembre; ott ottobre; nov novembre; dic dicembre"
     ),

@@ -69,7 +69,7 @@ const sayOrdinal = (core: string, _: unknown, place: Place): string | undefined 
 }
 
 const feminine =
-  /(?:as|a|ção|ções|são|sões|dade|dades|gem|gens|tude|tudes|^(?:vez|vezes|noites?|tardes?|partes?|mulher|mulheres|classes?|fases?|bases?|redes?|chaves?|flor|flores|luz|luzes|cor|cores|mães?|mãos?|vozes|leis?|nuvens|ordens|mortes?|séries?|frases?|paredes|árvores?))$/u
+  /(?:as|a|ã|ãs|ção|ções|são|sões|dade|dades|gem|gens|tude|tudes|^(?:vez|vezes|noites?|tardes?|partes?|mulher|mulheres|classes?|fases?|bases?|redes?|chaves?|flor|flores|luz|luzes|cor|cores|mães?|mãos?|vozes|colher|colheres|leis?|nuvens|ordens|mortes?|séries?|frases?|paredes|árvores?))$/u
 const masculine =
   /^(?:dias?|problemas?|sistemas?|temas?|programas?|idiomas?|mapas?|planetas?|climas?|poemas?|gramas?|quilogramas?|miligramas?|telegramas?|cinemas?)$/u
 const functionWords =
@@ -155,7 +155,7 @@ const abbreviations = abbreviation({
     exmo. excelentíssimo; exma. excelentíssima; gal. general; cel. coronel; cap. capitão; sto. santo; sta. santa; s. são; des. desembargador; arq. arquiteto; pe. padre; av. avenida
   `,
   numbered: `
-    nº número; n.º número; n° número; no. número; núm. número; art. artigo; arts. artigos; cap. capítulo; pág. página; págs. páginas; p. página; pp. páginas; vol. volume; fig. figura; tel. telefone
+    nº número; n.º número; n° número; no. número; núm. número; art. artigo; arts. artigos; cap. capítulo; pág. página; págs. páginas; p. página; pp. páginas; vol. volume; fig. figura; tel. telefone; cel. celular
     tab. tabela; apto. apartamento; ap. apartamento; ed. edição; inc. inciso; máx. máximo; mín. mínimo
   `,
   inside: `
@@ -245,8 +245,8 @@ const words = {
 
 const kinds = [
   dayAndMonth,
-  dottedTime,
   spacedTime,
+  dottedTime,
   shortMonth(
     "jan janeiro; fev fevereiro; mar março; abr abril; mai maio; jun junho; jul julho; ago agosto; set setembro; out outubro; nov novembro; dez dezembro"
   ),

@@ -51,7 +51,7 @@ const sayOrdinal = (core: string, _: unknown, place: Place): string | undefined 
 const feminine =
   /(?:as|a|ción|ciones|sión|siones|dad|dades|tud|tudes|^(?:vez|veces|noches?|tardes?|clases?|calles?|partes?|mujer|mujeres|ley|leyes|redes|llaves?|claves?|frases?|fases?|bases?|series?|naves?|imágenes|flor|flores|voz|voces|luz|luces|cruces|órdenes|sedes?|muertes?|veces))$/u
 const masculine =
-  /^(?:días?|problemas?|sistemas?|temas?|programas?|idiomas?|mapas?|planetas?|climas?|poemas?|kilogramas?|sofás|gramas?)$/u
+  /^(?:días?|problemas?|sistemas?|temas?|programas?|idiomas?|mapas?|planetas?|climas?|poemas?|kilogramas?|sofás|gramas?|\p{L}{2,20}istas?)$/u
 const functionWords =
   /^(?:para|por|con|sin|según|entre|sobre|hasta|desde|como|pero|que|cuando|donde|más|menos|además|mientras|tras|ante|bajo|contra|hacia|era|está|fue|hora|pasa|tiene|llega|otra|una|ganó|cada|ahora|aunque|muestra|explica|sale|será)$/u
 
@@ -86,6 +86,8 @@ const partOf = (below: string): string => {
 
 const fraction = (above: string, below: string, gender?: Gender): string => {
   if (above === "1" && below === "2") return gender === "feminine" ? "media" : "medio"
+  if (above !== "1" && gender === "feminine" && Number(below) > 2)
+    return `${cardinal(above)} ${ordinal(below, gender)}s`
   return `${cardinal(above, "masculine")} ${partOf(below)}${above === "1" ? "" : "s"}`
 }
 
@@ -123,7 +125,7 @@ const units = nounsOf(
   J julio; kJ kilojulio; cal:f caloría; kcal:f kilocaloría; N newton/newtons; Pa pascal/pascales; kPa kilopascal; hPa hectopascal/hectopascales; bar bar/bares; CV caballo/caballos; cv caballo/caballos; rpm revolución por minuto/revoluciones por minuto
   km/h kilómetro por hora/kilómetros por hora; m/s metro por segundo/metros por segundo; mph:f milla por hora/millas por hora
   °C grado Celsius/grados Celsius; ºC grado Celsius/grados Celsius; °F grado Fahrenheit/grados Fahrenheit; ° grado; º grado; °_C grado Celsius/grados Celsius; º_C grado Celsius/grados Celsius
-  dB decibelio; px píxel/píxeles; MP megapíxel/megapíxeles; ppm parte por millón/partes por millón; mol mol/moles; lm lumen/lúmenes; pts punto; hab habitante
+  dB decibelio; px píxel/píxeles; MP megapíxel/megapíxeles; ppm parte por millón/partes por millón; mol mol/moles; lm lumen/lúmenes; pts punto; hab habitante; ud:f unidad; uds:f unidad
 `,
   rules
 )
@@ -225,8 +227,8 @@ const spanish: Language = {
   symbols,
   kinds: [
     dayAndMonth,
-    dottedTime,
     spacedTime,
+    dottedTime,
     shortMonth(
       "ene enero; feb febrero; mar marzo; abr abril; may mayo; jun junio; jul julio; ago agosto; sep septiembre; sept septiembre; oct octubre; nov noviembre; dic diciembre"
     ),
@@ -263,19 +265,10 @@ const spanish: Language = {
   ]
 }
 
-const mexican: Language = {
-  ...spanish,
-  decimalMark: ".",
-  point: "punto",
-  currencies: {
-    ...currencies,
-    $: {
-      one: "peso",
-      many: "pesos",
-      gender: "masculine",
-      part: { one: "centavo", many: "centavos", gender: "masculine" }
-    }
-  }
-}
+/** Of the United States, with points before decimals. */
+const hispanic: Language = { ...spanish, decimalMark: ".", point: "punto" }
 
-export { mexican, spanish }
+const peso = { one: "peso", many: "pesos", ...rules, part: { one: "centavo", many: "centavos", ...rules } }
+const mexican: Language = { ...hispanic, currencies: { ...currencies, $: peso } }
+
+export { hispanic, mexican, spanish }

@@ -17,7 +17,8 @@ const languages = [
   ["es", 0.97],
   ["fr", 0.97],
   ["it", 0.97],
-  ["pt", 0.97]
+  ["pt", 0.97],
+  ["world", 1]
 ] as const
 
 describe("what is written is said as a careful reader would", () => {
