@@ -69,6 +69,26 @@ describe("POST /v1/audio/speech", () => {
     assert.strictEqual(answer.audio_format, "mp3")
   })
 
+  it("has marks of every kind that was asked for, beside the words that it always has", async () => {
+    const marks = ["word", "sentence", "character", "phoneme", "viseme"]
+    const body = { input: "Hello there. All is well.", voice_id: "selma" }
+    const plain = await fleet.call("/v1/audio/speech", { headers: pinned, body })
+    const { body: told } = await fleet.call("/v1/audio/speech", {
+      headers: pinned,
+      body: { ...body, options: { marks } }
+    })
+    const answer = Schema.decodeUnknownSync(SpeechResponse)(told)
+    const { marks: others = [], ...rest } = answer
+    assert.deepStrictEqual(rest, plain.body)
+    const valuesOf = (kind: string) => others.filter(({ type }) => type === kind).map(({ value }) => value)
+    assert.deepStrictEqual(valuesOf("sentence"), ["Hello there.", "All is well."])
+    assert.strictEqual(valuesOf("character").join(""), "Hellothere.Alliswell.")
+    assert.match(valuesOf("phoneme").join(""), /^həloʊð.*wɛl$/u)
+    assert.isAtLeast(valuesOf("viseme").length, valuesOf("phoneme").length)
+    const captions = await fleet.call("/v1/audio/captions", { headers: pinned, body: { ...body, format: "srt" } })
+    assert.match(captions.bytes.toString(), /^1\n00:00:00,\d{3} --> 00:00:0\d,\d{3}\nHello there\. All is well\.\n$/u)
+  })
+
   it("indexes SSML as it was sent", async () => {
     const ssml = '<speak>Tom &amp; <prosody rate="fast">Jerry</prosody> ran.</speak>'
     const { body } = await fleet.call("/v1/audio/speech", { headers: pinned, body: { input: ssml, voice_id: "henry" } })
