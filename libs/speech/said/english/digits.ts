@@ -14,6 +14,9 @@ export const rowOfDigits: Kind = (place, language) => {
   const [, first, second] = /^(\d{5})-(\d{4})$/u.exec(word?.core ?? "") ?? []
   if (first !== undefined && second !== undefined)
     return said(`${digitByDigit(first, language)}, ${digitByDigit(second, language)}`)
+  const [, family, series] = /^(7\d7)-(\d{3})$/u.exec(word?.core ?? "") ?? []
+  if (family !== undefined && series !== undefined)
+    return said(`${inPairs(family, language.cardinal)} ${inPairs(series, language.cardinal)}`)
   const [, mark, digits = ""] = /^([x#]?)(\d{2,12})$/u.exec(word?.core ?? "") ?? []
   if (word === undefined || digits === "" || /[([]/u.test(word.lead)) return undefined
   if (/^\d/u.test(following(place)?.core ?? "")) return groupsOfCode(place, language)

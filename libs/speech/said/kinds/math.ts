@@ -29,7 +29,7 @@ const variable = (core: string, language: Language, place: Place) => {
 
 /** "4×4" is "four by four", and "3x" is "three times". */
 export const crossed = (core: string, language: Language, rest: (text: string) => string) => {
-  const [, product, tail = ""] = /^(\d[\d.,]*(?:[x×]\d[\d.,]*){1,3})(-?\p{L}{1,5})?$/u.exec(core) ?? []
+  const [, product, tail = ""] = /^(?!0x)(\d[\d.,]*(?:[x×]\d[\d.,]*){1,3})(-?\p{L}{1,5})?$/u.exec(core) ?? []
   if (product !== undefined) {
     const sides = product.split(/[x×]/u)
     const last = tail.startsWith("-") ? `${rest(sides.at(-1) ?? "")}${tail}` : rest(`${sides.at(-1)}${tail}`)

@@ -29,7 +29,8 @@ export const sayRange = (core: string, language: Language, place: Place, say: Re
 
 /** "978-0-306-40615-7", "111-11-1111": rows of digits; "10-3-1" counts. */
 const sayGroups = (core: string, language: Language) => {
-  if (!/^\d{1,8}(?:-\d{1,8}){2,6}$/u.test(core)) return undefined
+  // Nobody counts from 88 to 20413.
+  if (!/^\d{1,8}(?:-\d{1,8}){2,6}$|^\d{1,3}-\d{5,8}$/u.test(core)) return undefined
   const groups = core.split("-")
   if (groups.every((group) => group.length < 3)) return groups.map((group) => language.cardinal(group)).join(" ")
   return groups.map((group) => digitByDigit(group, language)).join(", ")

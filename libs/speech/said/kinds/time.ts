@@ -73,7 +73,9 @@ export const timeInWords: Kind = (place, language) => {
   const cut = text.lastIndexOf(" ", text.lastIndexOf(" ") - 1)
   const after = wordAt(place, 2)
   // A zone may follow: "5 p.m. ET".
-  const isWithin = after !== undefined && (!/^\p{Lu}/u.test(after.core) || /^\p{Lu}{2,4}$/u.test(after.core))
+  const isWithin =
+    after !== undefined &&
+    (!/^\p{Lu}/u.test(after.core) || /^(?:\p{Lu}{2,4}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)$/u.test(after.core))
   const takesStop = next.core.includes(".") && isWithin && next.trail === ""
   return { ...said(text.slice(0, cut), text.slice(cut + 1)), takesStop }
 }
