@@ -7,8 +7,8 @@ export interface Played {
   /** Null: not within its time. */
   readonly seenAfterSeconds: number | null
   readonly goneAfterSeconds: number | null
-  /** Nothing worse stands that is not of these faults. */
-  readonly isOnTop: boolean
+  /** Worse conditions that are not of these faults, by name; its own where it is not shown as a cause. */
+  readonly above: ReadonlyArray<string>
   /** Critical conditions that no other explains, and that none of the faults makes true. */
   readonly othersCritical: ReadonlyArray<string>
   /** Effects of the fault that are not shown below a cause. */
@@ -119,7 +119,10 @@ export const standingOf = (items: ReadonlyArray<Seen>, fault: Fault, faults: Rea
   const rank = ranks.indexOf(roots.find(({ name }) => name === condition)?.severity ?? "")
   const othersCritical = others.filter(({ severity }) => severity === "critical").map(({ name }) => name)
   return {
-    isOnTop: rank >= 0 && others.every(({ severity }) => ranks.indexOf(severity) >= rank),
+    above:
+      rank === -1
+        ? [condition]
+        : others.filter(({ severity }) => ranks.indexOf(severity) < rank).map(({ name }) => name),
     othersCritical: [...new Set(othersCritical)],
     effectsUnseen: effects.filter((effect) => !items.some(({ name, causedBy }) => name === effect && causedBy !== null))
   }

@@ -7,7 +7,7 @@ import { until } from "#dev/fixtures/eventually"
 
 /** An endpoint whose receiver answers so, while events come. */
 const receiverAnswers = async (
-  { outside: { receiver }, publish }: FaultFleet,
+  { manager, outside: { receiver }, publish }: FaultFleet,
   name: string,
   manner: number | "hangs"
 ) => {
@@ -16,6 +16,7 @@ const receiverAnswers = async (
   return async () => {
     await end()
     receiver.answer("well", `/${name}`)
+    await manager.streams.purge("ABANDONED")
   }
 }
 
@@ -33,8 +34,8 @@ export const deliveriesAreGivenUp: Fault = {
     const mend = await receiverAnswers(fleet, "given-up", 500)
     const abandoned = async () => (await fleet.manager.streams.info("ABANDONED")).state.messages
     await until(async () => (await abandoned()) > 0, { withinMs: 30_000 })
-    await mend()
-    return () => fleet.manager.streams.purge("ABANDONED")
+    fleet.outside.receiver.answer("well", "/given-up")
+    return mend
   }
 }
 
@@ -72,7 +73,7 @@ export const endpointFallsBehind: Fault = {
 export const urlLeadsInside: Fault = {
   condition: "StarlingEgressRefused",
   what: "an endpoint's URL leads into a private network",
-  begin: async ({ command, outside: { receiver }, publish }) => {
+  begin: async ({ command, manager, outside: { receiver }, publish }) => {
     const leadsTo = (url: string) => command("endpoints", "edit", "inside", "--to", url)
     await leadsTo(inside).catch(() => command("endpoints", "add", "inside", inside))
     const end = repeatedly(1_000, publish)
@@ -80,6 +81,7 @@ export const urlLeadsInside: Fault = {
       await end()
       await leadsTo(`${receiver.url}/inside`)
       await command("endpoints", "resume", "inside")
+      await manager.streams.purge("ABANDONED")
     }
   }
 }

@@ -53,7 +53,12 @@ const figuresOfOne = async (running: FaultFleet, fault: Fault) => {
   })
   return [
     figure("seen after", found?.seenAfterSeconds ?? Number.NaN, "s", within(found?.seenAfterSeconds, slow?.seenMs)),
-    figure("on top", Number(found?.isOnTop), "", exactly(1, Number(found?.isOnTop))),
+    figure(
+      `above it ${found?.above.join(", ") ?? ""}`.trim(),
+      found?.above.length ?? 1,
+      "",
+      exactly(0, found?.above.length ?? 1)
+    ),
     figure(
       `others critical ${found?.othersCritical.join(", ") ?? ""}`.trim(),
       found?.othersCritical.length ?? 0,

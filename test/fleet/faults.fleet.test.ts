@@ -65,7 +65,7 @@ type Look = (batch: ReadonlyArray<Fault>) => Promise<unknown>
 const isSeenAndEnds = async (batch: ReadonlyArray<Fault>, look: Look = othersSeeIt) => {
   const played = await play(fleet, batch, () => look(batch))
   for (const { condition, seenAfterSeconds, goneAfterSeconds, ...found } of played) {
-    assert.deepStrictEqual(found, { isOnTop: true, othersCritical: [], effectsUnseen: [] }, condition)
+    assert.deepStrictEqual(found, { above: [], othersCritical: [], effectsUnseen: [] }, condition)
     assert.isNotNull(seenAfterSeconds, `${condition} is not seen in time`)
     assert.isNotNull(goneAfterSeconds, `${condition} is not gone in time`)
   }
