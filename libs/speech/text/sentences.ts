@@ -149,8 +149,8 @@ export const openers: ReadonlySet<string> = new Set(
   ).split(" ")
 )
 
-/** Behind "p.m.": of North America, and the universal time. */
-const zones = /^(?:[ECMP][SD]?T|UTC|GMT|BST|CES?T)$/u
+/** Behind "p.m.": zones of North America and Europe, the universal time, and days. */
+const zones = /^(?:[ECMP][SD]?T|UTC|GMT|BST|CES?T|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)$/u
 const halves = /^[ap]\.m$/iu
 
 /** Behind a street: "Pennsylvania Ave. NW". */

@@ -48,6 +48,9 @@ const always: Readonly<Record<string, string>> = {
   "qty.": "quantity",
   qty: "quantity",
   "acct.": "account",
+  acct: "account",
+  "conf.": "confirmation",
+  msg: "message",
   "ea.": "each",
   "appt.": "appointment",
   "pts.": "points",
@@ -203,8 +206,21 @@ export const abbreviation: Kind = (place) => {
   const word = wordAt(place)
   if (word === undefined || word.core.length > 8) return undefined
   return (
-    street(place, word) ?? title(place, word) ?? number(place, word) ?? other(place, word) ?? direction(place, word)
+    street(place, word) ??
+    title(place, word) ??
+    number(place, word) ??
+    ofParty(word) ??
+    other(place, word) ??
+    direction(place, word)
   )
+}
+
+/** "D-Mass." */
+const ofParty = ({ core }: Word) => {
+  const [, party, state = ""] = /^([DRI])-(\p{L}{2,6})$/u.exec(core) ?? []
+  return party === undefined || !Object.hasOwn(states, state)
+    ? undefined
+    : { parts: [`${party} ${states[state]}`], takesStop: true }
 }
 
 const isName = (core: string | undefined) => core !== undefined && /^\p{Lu}/u.test(core)

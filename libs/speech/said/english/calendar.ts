@@ -30,7 +30,7 @@ const dayName = (core: string) => {
 /** "Mon–Fri", "Mon.-Fri.", "Jan-15-2020". */
 const withinWord = (place: Place, word: Word, language: Language): Said | undefined => {
   const [, from, to] =
-    /^((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\p{Ll}{0,2})\.?[–-]((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\p{Ll}{0,2})$/u.exec(
+    /^((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\p{Ll}{0,6})\.?[–-]((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\p{Ll}{0,6})$/u.exec(
       word.core
     ) ?? []
   if (from !== undefined && to !== undefined)

@@ -29,7 +29,8 @@ export const rowOfDigits: Kind = (place, language) => {
   const spoken = digitByDigit(digits, language)
   if (mark === "x") return /^\d{3}-\d{4}$|^\d{4}$/u.test(previous) ? said(`extension ${spoken}`) : undefined
   if (isEnd) return { parts: [spoken], isBare: true }
-  const isCall = calls.test(previous) || /^calls?$/u.test(wordAt(place, 1)?.core ?? "")
+  const isText = digits.length > 4 && [-2, -3].some((offset) => /^text$/iu.test(wordAt(place, offset)?.core ?? ""))
+  const isCall = isText || calls.test(previous) || /^calls?$/u.test(wordAt(place, 1)?.core ?? "")
   if (digits.length >= 3 && mark === "" && isCall) return said(spoken)
   if (digits.length === 5 && states.test(previous)) return said(spoken)
   const isCode =
@@ -39,13 +40,19 @@ export const rowOfDigits: Kind = (place, language) => {
   return isCode && digits.length >= 4 ? said(spoken) : undefined
 }
 
-/** "Your code is 482 913". */
+/** "Your code is 482 913", "account 8890 123 456". */
 const groupsOfCode = (place: Place, language: Language): Said | undefined => {
-  const [word, next] = [wordAt(place), following(place)]
   const isCode = [-1, -2].some((offset) => codes.test(wordAt(place, offset)?.core ?? ""))
-  if (word === undefined || next === undefined || !isCode || !/^\d{3}$/u.test(word.core) || !/^\d{3}$/u.test(next.core))
-    return undefined
-  return said(`${digitByDigit(word.core, language)},`, digitByDigit(next.core, language))
+  if (!isCode) return undefined
+  const groups: Array<string> = []
+  for (let offset = 0; offset < 6; offset += 1) {
+    const core = (offset === 0 ? wordAt(place) : following(place, offset))?.core ?? ""
+    if (!/^\d{2,4}$/u.test(core)) break
+    groups.push(digitByDigit(core, language))
+  }
+  return groups.length < 2
+    ? undefined
+    : said(...groups.map((group, at) => (at < groups.length - 1 ? `${group},` : group)))
 }
 
 const labels =
@@ -57,6 +64,7 @@ export const labelNumber: Kind = (place, language) => {
   if (digits === undefined || digits.startsWith("0")) return undefined
   const [previous, next] = [previousCore(place), following(place)?.core ?? ""]
   const isCarrier = /^[A-Z\d]{2}$/u.test(previous) && labels.test(wordAt(place, -2)?.core ?? "")
+  const isAct = /^(?:§{1,2}|H\.R|S\.R)$/u.test(previous) || next === "block"
   const isRoad =
     previous === "the" &&
     /^(?:take|took|on|via|off|onto|from)$/iu.test(wordAt(place, -2)?.core ?? "") &&
@@ -66,7 +74,7 @@ export const labelNumber: Kind = (place, language) => {
   const isStatus =
     /^[1-5]\d{2}$/u.test(digits) &&
     (/^(?:errors?|responses?|status)$/u.test(next) || (/^an?$/u.test(previous) && !language.isNoun(next)))
-  return labels.test(previous) || isCarrier || isStatus || isRoad || isAircraft
+  return labels.test(previous) || isCarrier || isStatus || isRoad || isAircraft || isAct
     ? said(inPairs(digits, language.cardinal))
     : undefined
 }
@@ -97,7 +105,8 @@ const isBeforeStreet = (place: Parameters<Kind>[0]) => {
     const word = offset === 1 ? following(place) : wordAt(place, offset)
     if (word === undefined || !/^\p{Lu}/u.test(word.core)) return false
     if (streets.test(word.core) && (offset > 1 || /^broadway$/iu.test(word.core))) return true
-    if (word.trail !== "" || word.stop !== "") return false
+    // "1201 S. Main St"
+    if (word.trail !== "" || (word.stop !== "" && !/^[NSEW]$/u.test(word.core))) return false
   }
   return false
 }

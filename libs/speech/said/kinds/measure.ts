@@ -109,11 +109,11 @@ const inFeet = (place: Place, language: Language): Said | undefined => {
   }
   if (!/^["″]/u.test(word.trail) || isQuoted(place)) return undefined
   const amount = amountOf(word.core, inch, place, language)
-  const isAttribute = language.isNoun(wordAt(place, 1)?.core ?? "")
+  const isAttribute = language.isNoun(wordAt(place, 1)?.core ?? "") || /^\p{Lu}/u.test(wordAt(place, 1)?.core ?? "")
   return amount === undefined
     ? undefined
     : { parts: [`${amount.text} ${amount.isOne || isAttribute ? inch.one : inch.many}`], isBare: true }
 }
 
 const isQuoted = ({ text, words, at }: Place) =>
-  (text.slice(Math.max(0, (words[at]?.index ?? 0) - 400), words[at]?.index).match(/"/gu)?.length ?? 0) % 2 === 1
+  (text.slice(Math.max(0, (words[at]?.index ?? 0) - 400), words[at]?.index).match(/(?<!\d)"/gu)?.length ?? 0) % 2 === 1

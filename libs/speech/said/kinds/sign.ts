@@ -61,6 +61,7 @@ const joined = (core: string, language: Language, rest: (text: string) => string
     return name === undefined ? undefined : `${rest(left)} ${name} ${rest(right)}`
   }
   const [, plain, mark = ""] = signBehind.exec(core) ?? []
-  if (plain === undefined || !/\d$/u.test(plain)) return /[©®™]$/u.test(core) ? rest(core.slice(0, -1)) : undefined
+  if (plain === undefined || !/\d[kKMB]?$/u.test(plain))
+    return /[©®™]$/u.test(core) ? rest(core.slice(0, -1)) : undefined
   return mark === "+" ? `${rest(plain)} ${language.words.plus}` : rest(plain)
 }

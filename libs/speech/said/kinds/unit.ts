@@ -28,6 +28,8 @@ export const isUncertain = (unit: Word, place: Place, language: Language): boole
   if (/^[NSEW]$/u.test(unit.core) && /^(?:\d|\p{Lu}\p{Ll})/u.test(wordAt(place, 2)?.core ?? "")) return true
   // "1.5 A"
   if (/^[AFJNT]$/u.test(unit.core) && /\d\.\d/u.test(wordAt(place)?.core ?? "")) return false
+  // "5 ft 10 in"
+  if (unit.core === "in" && /^(?:ft|feet|foot)$/u.test(previousCore(place))) return false
   if (unit.core !== "in") return language.uncertainUnits.has(unit.core)
   return !(unit.stop === "." || unit.trail !== "" || /^[x×]$/u.test(previousCore(place)))
 }
