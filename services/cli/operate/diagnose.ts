@@ -35,13 +35,19 @@ const standing = ({ at, items }: Pick<Conditions, "at" | "items">): ReadonlyArra
           : "missing",
         what: `${title.replace(/\.$/u, "")} (${severity}, for ${duration(Date.parse(at) - Date.parse(since))}, since ${since})`,
         why: [hurts, ...explains, ...reasons].join("\n"),
-        // It would lead back here.
         mend: [
-          ...commands.filter((command) => command !== "./starling doctor"),
+          ...commandsOf([commands, ...caused.map((effect) => effect.commands)]),
           `docs/runbooks.md#${name.toLowerCase()}`
         ].join("\n")
       }
     })
+
+/** As many as are read at night. */
+const commandsMax = 6
+
+/** First those of the cause, then what its effects leave to do. One of them would lead back here. */
+const commandsOf = (all: ReadonlyArray<ReadonlyArray<string>>) =>
+  [...new Set(all.flat())].filter((command) => command !== "./starling doctor").slice(0, commandsMax)
 
 const duration = (ms: number) => {
   const seconds = Math.max(0, Math.round(ms / 1_000))

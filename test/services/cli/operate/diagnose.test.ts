@@ -29,14 +29,20 @@ describe("the doctor of a fleet", () => {
   })
 
   it("names each condition with whom it hurts, what it explains, what the processes say, and what to run", () => {
-    const effect = { ...condition, id: "b", name: "StarlingServerErrors", causedBy: condition.id }
+    const effect = {
+      ...condition,
+      id: "b",
+      name: "StarlingServerErrors",
+      causedBy: condition.id,
+      commands: ["docker compose logs nats", "./starling doctor", "./starling tail"]
+    }
     assert.deepStrictEqual(findingsOf({ at, isWhole: true, items: [condition, effect] }), [
       {
         check: "StarlingBusDisconnected",
         state: "missing",
         what: "a has no connection to the broker (critical, for 34 s, since 2026-01-01T00:00:00.000Z)",
         why: "Its calls answer 503.\nIt explains StarlingServerErrors.\nbus sweeper: refused",
-        mend: "docker compose logs nats\ndocs/runbooks.md#starlingbusdisconnected"
+        mend: "docker compose logs nats\n./starling tail\ndocs/runbooks.md#starlingbusdisconnected"
       }
     ])
   })
