@@ -25,6 +25,9 @@ import { type Place, type Said, said, wordAt, type Word, wordsOf } from "./word.
 /** Changes with what is said for a text: finished speech that is kept belongs to one version. */
 export const verbaliserVersion = 1
 
+/** A pause, whatever stands beside it. */
+const loneMark = /^[.,;:!?…'"()]$/u
+
 /** A longer word is read as it is written. */
 const longestWord = 300
 
@@ -72,7 +75,7 @@ const wholeOf = (run: TextRun, text: string, from: number, to: number): Run => {
 
 const saidAt = (place: Place, language: Language): Said | undefined => {
   const word = wordAt(place)
-  if (word === undefined || word.text.length > longestWord) return undefined
+  if (word === undefined || word.text.length > longestWord || loneMark.test(word.text)) return undefined
   if (isSilent(place, word)) return said("")
   for (const kind of language.kinds) {
     const spoken = kind(place, language)
