@@ -55,7 +55,8 @@ const verbaliseRun = (run: TextRun, locale: string, language: Language): Readonl
       const before = /^[!?.,;:]/u.test(text) ? run.text.slice(done, from).trimEnd().length + done : from
       if (before > done) runs.push(sliceRun(run, done, before))
       // What is silent leaves no word, and so no mark.
-      if (text !== "") runs.push(wholeOf(run, text, from, to))
+      if (text !== "")
+        runs.push(isWithinBound(text, to - from) ? wholeOf(run, text, from, to) : sliceRun(run, from, to))
       done = to
     }
     at += spoken.parts.length - 1
@@ -65,11 +66,12 @@ const verbaliseRun = (run: TextRun, locale: string, language: Language): Readonl
   return runs
 }
 
+/** Half a number would be another one: what grows beyond the bound stays as it is written. */
+const isWithinBound = (text: string, written: number) => text.length <= Math.max(64, written * expansionMax)
+
 const wholeOf = (run: TextRun, text: string, from: number, to: number): Run => {
   const span = { start: run.starts[from] ?? 0, end: run.ends[to - 1] ?? 0 }
-  const written = span.end - span.start
-  // An expansion beyond the bound is no reading of it.
-  const whole = Run.Whole(text.slice(0, Math.max(64, written * expansionMax)), span, run.style)
+  const whole = Run.Whole(text, span, run.style)
   return run.language === undefined ? whole : { ...whole, language: run.language }
 }
 
@@ -77,21 +79,23 @@ const saidAt = (place: Place, language: Language): Said | undefined => {
   const word = wordAt(place)
   if (word === undefined || word.text.length > longestWord || loneMark.test(word.text)) return undefined
   if (isSilent(place, word)) return said("")
-  for (const kind of language.kinds) {
+  return (
+    firstOf(language.kinds, place, language) ??
+    firstOf(phrases, place, language) ??
+    wordSaid(sayCore(word.core, language, place)) ??
+    firstOf(language.lateKinds, place, language) ??
+    undressed(word)
+  )
+}
+
+const wordSaid = (text: string | undefined) => (text === undefined ? undefined : said(text))
+
+const firstOf = (kinds: ReadonlyArray<Kind>, place: Place, language: Language): Said | undefined => {
+  for (const kind of kinds) {
     const spoken = kind(place, language)
     if (spoken !== undefined) return spoken
   }
-  for (const kind of phrases) {
-    const spoken = kind(place, language)
-    if (spoken !== undefined) return spoken
-  }
-  const text = sayCore(word.core, language, place)
-  if (text !== undefined) return said(text)
-  for (const kind of language.lateKinds) {
-    const spoken = kind(place, language)
-    if (spoken !== undefined) return spoken
-  }
-  return undressed(word)
+  return undefined
 }
 
 /** Kinds that need the words after them. */
