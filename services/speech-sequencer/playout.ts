@@ -140,6 +140,7 @@ const advance = (state: State) => {
       state.marks.push(...alignChunk(spoken), ...alignPhonemes(spoken))
       queue.silence(pauseAfterMs)
     }
+    queue.silence(line.turnPauseMs)
     if (isLastOfTurn) state.hasSound = false
     intakes.delete(state.current)
     state.current += 1
@@ -253,6 +254,8 @@ interface ScriptLine {
   readonly voice: EngineVoice
   readonly locale: string
   readonly chunk: Chunk
+  /** Behind the last chunk of a turn, `SpeechTurn.pauseAfterMs`. */
+  readonly turnPauseMs: number
 }
 
 export interface Script {
@@ -293,10 +296,11 @@ export const readScript = (
   const lines = request.turns.flatMap((spoken, turn) => {
     const reading = readings[turn]
     if (reading === undefined || Result.isFailure(reading)) return []
-    return reading.success.chunks.map((chunk) => {
+    return reading.success.chunks.map((chunk, at, { length }) => {
       const other = spoken.otherVoices?.find(({ language }) => language === chunk.language)
       const { voiceId, voice, locale } = other ?? spoken
-      return { turn, voiceId, voice, locale, chunk }
+      const turnPauseMs = at === length - 1 ? (spoken.pauseAfterMs ?? 0) : 0
+      return { turn, voiceId, voice, locale, chunk, turnPauseMs }
     })
   })
   const sentences = readings.flatMap((reading, turn) =>

@@ -5,7 +5,8 @@
  * out: `speech.chunks.<engine>`, frames to `speech.to.<speech-api>.<session>`
  * state: none that outlives a session; a session whose sequencer dies is resumed by speech-api elsewhere
  * failure policy: a chunk that no synthesizer delivers is requested again, six times in all, then the session fails; a
- * client that sends no credit for 2 s is dropped; a full sequencer answers busy at once
+ * client that sends no credit for 2 s is dropped; a full sequencer answers busy at once; sessions that nobody listens to
+ * take no room from the others, and no part in their admission
  */
 import { Clock, Effect, FiberSet, Layer, Result } from "effect"
 import { jsonCodec, Mailbox, Requests } from "#bus"
@@ -24,6 +25,8 @@ import { checkSpeech } from "./speech-check.ts"
 const readingMax = 32
 // By then the shortest sessions have ended, so a new one has a chance.
 const retryAfterSeconds = 1
+// Sessions that nobody listens to. Each has up to three chunks in the synthesizers' hands, which take 1,000 of an engine.
+const backgroundMax = 32
 const drainPatience = "25 seconds"
 
 /** Needs the bus and the runtime. */
@@ -57,25 +60,31 @@ const sequencerOf = Effect.gen(function* () {
     // Admission decides at once: a refused speech-api tries another sequencer, and its caller waits there.
     limits: { awaitingMax: SpeechSequencer.BeginningsAtOnce, decideWithinMs: 0, beginWithinMs: 0, waitingMax: 0 },
     listening: listeners(),
+    /** No admission looks at these. */
+    background: listeners(),
     lateMs: yield* loopLateness,
     nowMs: () => clock.currentTimeMillisUnsafe(),
     active: metrics.gauge(sessionsActive),
     ended: metrics.counter(sessionsEnded),
     refused: metrics.counter(sessionsRefused),
     worked: yield* checkSpeech,
-    count: 0,
+    counts: { background: 0, listening: 0 },
     isDraining: false
   }
 })
 
 /** Answers at once: accepted with the sentences of its input, refused with their faults, or busy. */
 const answer = Effect.fnUntraced(function* (sequencer: Sequencer, request: SessionRequest) {
-  const { active, ended, listening, nowMs, refused, sessions } = sequencer
+  const { ended, nowMs, refused, sessions } = sequencer
   const engine = request.turns[0]?.voice.engine ?? ""
+  const kind = kindOf(request)
   const busy = busyFor(sequencer, request, engine)
   if (busy !== undefined) {
-    ended.inc({ outcome: "busy" })
-    refused.inc({ reason: busy.reason })
+    // What waits in the background asks again and again, and nobody is refused.
+    if (kind === "listening") {
+      ended.inc({ outcome: "busy" })
+      refused.inc({ reason: busy.reason })
+    }
     return { _tag: "Busy", retryAfterSeconds: busy.retryAfterSeconds } as const
   }
   const script = readScript(request)
@@ -83,18 +92,30 @@ const answer = Effect.fnUntraced(function* (sequencer: Sequencer, request: Sessi
     ended.inc({ outcome: "refused" })
     return { _tag: "Refused", faults: script.failure } as const
   }
-  active.set({}, ++sequencer.count)
-  const listener = listening.enter({ engine, nowMs: nowMs(), plays: true, soundMs: soundMsOf(request.turns) })
+  count(sequencer, kind, 1)
+  const plays = kind === "listening"
+  const listener = sequencer[kind].enter({ engine, nowMs: nowMs(), plays, soundMs: soundMsOf(request.turns) })
   yield* FiberSet.run(sessions, speak(sequencer, { request, script: script.success, listener }))
   // Its requests leave with this turn of the event loop: a caller in this process continues after that.
   yield* Effect.yieldNow
   return { _tag: "Accepted", sequencer: sequencer.instance, sentences: script.success.sentences } as const
 })
 
-const busyFor = (sequencer: Sequencer, { resume, isPromised }: SessionRequest, engine: string) => {
-  const { count, isDraining, lateMs, limits, listening, nowMs, sessionsMax } = sequencer
+const kindOf = ({ isBackground }: SessionRequest) => (isBackground === true ? "background" : "listening")
+
+const count = ({ active, counts }: Sequencer, kind: ReturnType<typeof kindOf>, by: 1 | -1) => {
+  counts[kind] += by
+  active.set({}, counts.background + counts.listening)
+}
+
+const busyFor = (sequencer: Sequencer, request: SessionRequest, engine: string) => {
+  const { counts, isDraining, lateMs, limits, listening, nowMs, sessionsMax } = sequencer
+  const { isPromised, resume } = request
+  const kind = kindOf(request)
   if (isDraining) return { reason: "draining", retryAfterSeconds } as const
-  if (count >= sessionsMax) return { reason: "sessions", retryAfterSeconds } as const
+  if (counts[kind] >= { background: backgroundMax, listening: sessionsMax }[kind])
+    return { reason: "sessions", retryAfterSeconds } as const
+  if (kind === "background") return undefined
   // The listener of a resumed session is in the middle of it; the caller of a promised one can no longer be refused in
   // time.
   if (resume !== null || isPromised === true) return undefined
@@ -126,7 +147,7 @@ const speak = (sequencer: Sequencer, { request, script, listener }: Accepted) =>
     Effect.ensuring(
       Effect.sync(() => {
         listener.leave(sequencer.nowMs())
-        sequencer.active.set({}, --sequencer.count)
+        count(sequencer, kindOf(request), -1)
       })
     ),
     Effect.annotateLogs({ session: request.sessionId })
@@ -135,9 +156,9 @@ const speak = (sequencer: Sequencer, { request, script, listener }: Accepted) =>
 const drain = (sequencer: Sequencer) =>
   Effect.gen(function* () {
     sequencer.isDraining = true
-    const before = sequencer.count
+    const before = yield* FiberSet.size(sequencer.sessions)
     yield* Effect.timeoutOption(FiberSet.awaitEmpty(sequencer.sessions), drainPatience)
-    const left = sequencer.count
+    const left = yield* FiberSet.size(sequencer.sessions)
     yield* FiberSet.clear(sequencer.sessions)
     return { finished: before - left, handedBack: left }
   })

@@ -221,8 +221,8 @@ const request = Effect.fnUntraced(function* (session: Session, chunk: number) {
   const { goesOn, pieces } = line.chunk
   const neededInMs = Math.round(neededIn(session, chunk))
   const addressed = { sessionId: session.request.sessionId, sequencer: mailbox.instance, chunk, neededInMs }
-  const { phonemes } = session.request
-  const manner = { ...(goesOn && { goesOn }), ...(phonemes && { phonemes }) }
+  const { isBackground, phonemes } = session.request
+  const manner = { ...(goesOn && { goesOn }), ...(phonemes && { phonemes }), ...(isBackground && { isBackground }) }
   const job = { ...addressed, voiceId, voice, locale, pieces, ...manner }
   // Not awaited: frames can arrive before the broker's ack. `onTick` requests a chunk again that was not stored.
   yield* publisher.publish(subjects.speechChunks(voice.engine), jobCodec, job).pipe(

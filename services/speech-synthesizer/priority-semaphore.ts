@@ -1,15 +1,27 @@
 /**
  * Bounds the jobs that an engine works on at once. The job that is due soonest goes first: the listener of a session's
  * first chunk needs it now, while a chunk made ahead can wait as long as its listener has buffered audio. Jobs due at
- * the same time go first come, first served.
+ * the same time go first come, first served. A job in the background gets what the others leave: it runs alone among
+ * its kind while a thread is free, and is interrupted when another job needs that thread.
  */
-import { Deferred, Effect } from "effect"
+import { Deferred, Effect, Option } from "effect"
 
 export interface PrioritySemaphore {
   /** `dueAtMs`: when the job's audio is needed. */
   readonly withPermit: <A, E, R>(dueAtMs: number, work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-  /** Whether a waiting job is due by then. */
+  /** Interrupted work starts again, after the other work in the background. */
+  readonly inBackground: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  /** Whether a waiting job is due by then; none in the background is. */
   readonly isAnyDue: (nowMs: number) => boolean
+}
+
+interface SemaphoreOptions {
+  /** Jobs that the engine speaks at once. */
+  readonly threads: number
+  /** As many or more, so that a thread that becomes free has its next job at hand; can change at any time. */
+  readonly permits: () => number
+  /** Gets the number of waiting jobs whenever it changes, without those in the background. */
+  readonly onWaiting?: (count: number) => void
 }
 
 interface Waiter {
@@ -17,52 +29,96 @@ interface Waiter {
   readonly turn: Deferred.Deferred<void>
 }
 
-/** `permits` can change at any time. `onWaiting` gets the number of waiting jobs whenever it changes. */
-export const prioritySemaphore = (
-  permits: () => number,
-  onWaiting: (count: number) => void = () => {}
-): PrioritySemaphore => {
-  let taken = 0
-  // In order of due time. At most as many as the consumer can hold unacked, 1,000.
-  const line: Array<Waiter> = []
+interface BackgroundWaiter {
+  readonly turn: Deferred.Deferred<void>
+  /** Done when its thread is needed. */
+  readonly yields: Deferred.Deferred<void>
+}
 
-  const enqueue = (waiter: Waiter) => {
-    const at = line.findLastIndex(({ dueAtMs }) => dueAtMs <= waiter.dueAtMs)
-    line.splice(at + 1, 0, waiter)
-    onWaiting(line.length)
-  }
-  const leave = (waiter: Waiter) => {
-    const at = line.indexOf(waiter)
-    if (at < 0) return false
-    line.splice(at, 1)
-    onWaiting(line.length)
-    return true
-  }
-  const release = Effect.sync(() => {
-    taken -= 1
-    while (taken < permits() && line.length > 0) {
-      const next = line.shift()
-      taken += 1
-      onWaiting(line.length)
-      if (next !== undefined) Deferred.doneUnsafe(next.turn, Effect.void)
-    }
+interface State extends Required<SemaphoreOptions> {
+  taken: number
+  /** In order of due time. Both lines together hold at most what the consumer can hold unacked, 1,000. */
+  readonly line: Array<Waiter>
+  readonly background: Array<BackgroundWaiter>
+  running: BackgroundWaiter | undefined
+}
+
+export const prioritySemaphore = (options: SemaphoreOptions): PrioritySemaphore => {
+  const state: State = { onWaiting: () => {}, ...options, taken: 0, line: [], background: [], running: undefined }
+  const { line } = state
+  const release = Effect.sync(() => grantNext(state))
+  const releaseBackground = Effect.sync(() => {
+    state.running = undefined
+    grantNext(state)
   })
-  const take = (dueAtMs: number) =>
+  const inBackground = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.suspend(() => {
-      if (taken < permits()) {
-        taken += 1
-        return Effect.void
-      }
-      const waiter: Waiter = { dueAtMs, turn: Deferred.makeUnsafe() }
-      enqueue(waiter)
-      // Interrupted while waiting: leaves the line, or passes on a permit granted at that very moment.
-      return Effect.onInterrupt(Deferred.await(waiter.turn), () => (leave(waiter) ? Effect.void : release))
-    })
+      const waiter: BackgroundWaiter = { turn: Deferred.makeUnsafe(), yields: Deferred.makeUnsafe() }
+      const yielding = Effect.as(Deferred.await(waiter.yields), Option.none<A>())
+      const once = Effect.raceFirst(Effect.asSome(work), yielding)
+      return held(takeInBackground(state, waiter, releaseBackground), once, releaseBackground)
+    }).pipe(Effect.flatMap((done) => (Option.isSome(done) ? Effect.succeed(done.value) : inBackground(work))))
   return {
     isAnyDue: (nowMs) => (line[0]?.dueAtMs ?? Number.POSITIVE_INFINITY) <= nowMs,
-    withPermit: (dueAtMs, work) =>
-      Effect.uninterruptibleMask((restore) =>
-        Effect.andThen(restore(take(dueAtMs)), Effect.ensuring(restore(work), release))
-      )
+    withPermit: (dueAtMs, work) => held(take(state, dueAtMs, release), work, release),
+    inBackground
   }
+}
+
+const held = <A, E, R>(take: Effect.Effect<void>, work: Effect.Effect<A, E, R>, release: Effect.Effect<void>) =>
+  Effect.uninterruptibleMask((restore) => Effect.andThen(restore(take), Effect.ensuring(restore(work), release)))
+
+const take = (state: State, dueAtMs: number, release: Effect.Effect<void>) =>
+  Effect.suspend(() => {
+    const { line, onWaiting, permits, running, threads } = state
+    const waiter: Waiter = { dueAtMs, turn: Deferred.makeUnsafe() }
+    if (state.taken < permits()) grant(state, waiter)
+    else {
+      const at = line.findLastIndex((other) => other.dueAtMs <= dueAtMs)
+      line.splice(at + 1, 0, waiter)
+      onWaiting(line.length)
+    }
+    const isNeeded = state.taken + line.length > threads
+    if (isNeeded && running !== undefined) Deferred.doneUnsafe(running.yields, Effect.void)
+    return turnOf(waiter, line, release).pipe(Effect.onInterrupt(() => Effect.sync(() => onWaiting(line.length))))
+  })
+
+const takeInBackground = (state: State, waiter: BackgroundWaiter, release: Effect.Effect<void>) =>
+  Effect.suspend(() => {
+    state.background.push(waiter)
+    grantInBackground(state)
+    return turnOf(waiter, state.background, release)
+  })
+
+/** Interrupted while waiting, it leaves the line, or passes on a permit granted at that very moment. */
+const turnOf = <W extends Pick<Waiter, "turn">>(waiter: W, line: Array<W>, release: Effect.Effect<void>) =>
+  Effect.onInterrupt(Deferred.await(waiter.turn), () => {
+    const at = line.indexOf(waiter)
+    if (at < 0) return release
+    line.splice(at, 1)
+    return Effect.void
+  })
+
+const grant = (state: State, { turn }: Pick<Waiter, "turn">) => {
+  state.taken += 1
+  Deferred.doneUnsafe(turn, Effect.void)
+}
+
+/** After a permit was returned. */
+const grantNext = (state: State) => {
+  const { line, onWaiting, permits } = state
+  state.taken -= 1
+  while (state.taken < permits() && line.length > 0) {
+    const next = line.shift()
+    onWaiting(line.length)
+    if (next !== undefined) grant(state, next)
+  }
+  grantInBackground(state)
+}
+
+const grantInBackground = (state: State) => {
+  const { background, line, running, taken, threads } = state
+  if (running !== undefined || taken >= threads || line.length > 0) return
+  state.running = background.shift()
+  if (state.running !== undefined) grant(state, state.running)
 }

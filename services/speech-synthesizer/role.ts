@@ -7,7 +7,8 @@
  * state: none; a job is acked once all of it is sent
  * failure policy: a dead process's jobs go to another after 1 s; a job that an engine cannot make is reported to the
  * sequencer, which requests it again or fails; an engine that cannot speak takes no jobs; a crash of an engine thread
- * fails only its job; the jobs of a cancelled session end within one callback of the engine
+ * fails only its job; the jobs of a cancelled session end within one callback of the engine; a chunk of a session that
+ * nobody listens to is spoken while no other chunk needs the engine, and begins again when one did
  */
 import { Cause, Clock, Deferred, Effect, Layer, Schedule, Stream, SubscriptionRef } from "effect"
 import { ack, type AckDecision, consume, type Consumption, drainAll, jsonCodec, Mailbox, type Received } from "#bus"
@@ -120,7 +121,7 @@ const workOf = Effect.gen(function* () {
     onWaiting(0)
     const threads = engine.threads ?? SpeechSynthesizer.Threads
     const jobs = () => (bounded.jobMs > shortMsMax ? jobsPerThread.long : jobsPerThread.short)
-    const slots = prioritySemaphore(() => threads * jobs(), onWaiting)
+    const slots = prioritySemaphore({ threads, permits: () => threads * jobs(), onWaiting })
     const bounded: BoundedEngine = { engine, worked, jobMs: 0, slots }
     return [engine.name, bounded] as const
   })
@@ -164,7 +165,8 @@ const make = Effect.fnUntraced(function* (work: Work, job: ChunkJob) {
   if (bounded === undefined) return yield* Effect.fail(`no engine ${job.voice.engine}`)
   const send = sender(work, job)
   const alive = Effect.delay(Effect.sync(send.alive), aliveEveryMs)
-  yield* Effect.raceFirst(inTurn(work, bounded, { job, send }), Effect.repeat(alive, Schedule.forever))
+  const speaking = job.isBackground === true ? inBackground : inTurn
+  yield* Effect.raceFirst(speaking(work, bounded, { job, send }), Effect.repeat(alive, Schedule.forever))
   send.last()
 })
 
@@ -188,9 +190,18 @@ const inTurn = Effect.fnUntraced(function* (work: Work, bounded: BoundedEngine, 
   yield* slots.withPermit(work.nowMs(), timed(work, bounded, speak(bounded, made, { from: beginningFrames })))
 })
 
+/** Nothing is sent before the engine has made all of it, so that a beginning that gave way leaves no trace. */
+const inBackground = Effect.fnUntraced(function* (_: Work, bounded: BoundedEngine, { job, send }: Making) {
+  const whole = Effect.suspend(() => {
+    const frames: Array<EngineFrame> = []
+    return Effect.as(speak(bounded, { job, send: { frame: (frame) => frames.push(frame) } }, undefined), frames)
+  })
+  for (const frame of yield* bounded.slots.inBackground(whole)) send.frame(frame)
+})
+
 interface Making {
   readonly job: ChunkJob
-  readonly send: ReturnType<typeof sender>
+  readonly send: Pick<ReturnType<typeof sender>, "frame">
 }
 
 /** Returns the number of frames sent. */

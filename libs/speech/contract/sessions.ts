@@ -45,7 +45,9 @@ export const SpeechTurn = Schema.Struct({
   /** Absent from older speech-apis: then the one voice speaks everything. */
   otherVoices: Schema.optionalKey(Schema.Array(OtherVoice)),
   /** The words of lexicons that occur in the input; absent if there are none. */
-  lexemes: Schema.optionalKey(Schema.Array(Lexeme))
+  lexemes: Schema.optionalKey(Schema.Array(Lexeme)),
+  /** The silence after it, beyond its last sentence's. */
+  pauseAfterMs: Schema.optionalKey(Count)
 })
 export interface SpeechTurn extends Schema.Schema.Type<typeof SpeechTurn> {}
 
@@ -67,7 +69,9 @@ export const SessionRequest = Schema.Struct({
   windowSamples: Count,
   resume: Schema.NullOr(ResumePoint),
   /** The caller was not refused while there was time for that, so it is accepted whatever the load. */
-  isPromised: Schema.optionalKey(Schema.Boolean)
+  isPromised: Schema.optionalKey(Schema.Boolean),
+  /** Nobody listens: it gives way to all sessions with a listener. */
+  isBackground: Schema.optionalKey(Schema.Literal(true))
 })
 export interface SessionRequest extends Schema.Schema.Type<typeof SessionRequest> {}
 
@@ -152,7 +156,9 @@ export const ChunkJob = Schema.Struct({
   /** The sentence continues in the next chunk: without a punctuation mark no pause ends this one. */
   goesOn: Schema.optionalKey(Schema.Literal(true)),
   /** The engine tells when each phoneme starts, if it knows. */
-  phonemes: Schema.optionalKey(Schema.Literal(true))
+  phonemes: Schema.optionalKey(Schema.Literal(true)),
+  /** Of a session that nobody listens to: chunks of all others come first. */
+  isBackground: Schema.optionalKey(Schema.Literal(true))
 })
 export interface ChunkJob extends Schema.Schema.Type<typeof ChunkJob> {}
 

@@ -27,17 +27,20 @@ interface Entrance {
   readonly isContinuation?: boolean
 }
 
-/** How fast an answer can go while there are other listeners. */
-export interface Pace {
-  readonly listener: Listener
+/** How fast a session can go while there are listeners. */
+export interface SessionPace {
   /** The time until which it looks for a sequencer. */
   readonly begunByMs: () => number
   /** The caller was not refused in time, and has waited long enough for a sequencer that accepts voluntarily. */
   readonly mustBegin: () => boolean
-  /** Waits until this answer can take more audio. */
+  /** Waits until it can take more audio. */
   readonly turn: Effect.Effect<void>
   /** How far it can run ahead. */
   readonly windowSamplesMax: () => number
+}
+
+export interface Pace extends SessionPace {
+  readonly listener: Listener
 }
 
 interface Waiter extends Entrance {
@@ -105,6 +108,8 @@ export class SpeechAdmission extends Context.Service<
   {
     /** Takes a slot among the listeners, until the scope closes. */
     readonly enter: (entrance: Entrance) => Effect.Effect<Pace, SpeechOverloaded, Scope.Scope>
+    /** For a session that nobody listens to: it takes no slot, and rests while a listener or a caller needs this process. */
+    readonly background: Effect.Effect<SessionPace>
     /** Counts a refusal that another part decided on. */
     readonly refused: (reason: (typeof refusals.values.reason)[number]) => void
   }
@@ -114,6 +119,7 @@ export class SpeechAdmission extends Context.Service<
     Effect.map(queueOf, (queue) =>
       SpeechAdmission.of({
         enter: (entrance) => enter(queue, entrance),
+        background: Effect.sync(() => backgroundPace(queue)),
         refused: (reason) => queue.refused.inc({ reason })
       })
     )
@@ -248,6 +254,18 @@ const turnOf = (queue: AdmissionQueue, listener: Listener) =>
       yield* Effect.sleep(Math.min(heldMsMax, spareMs))
     }
   })
+
+const backgroundPace = (queue: AdmissionQueue): SessionPace => {
+  const begunByMs = queue.nowMs() + patientlyMs
+  return {
+    begunByMs: () => begunByMs,
+    mustBegin: () => false,
+    turn: Effect.gen(function* () {
+      while (isCrowded(queue)) yield* Effect.sleep(heldMsMax)
+    }),
+    windowSamplesMax: () => crowdedWindowSamples
+  }
+}
 
 const isCrowded = ({ listening, nowMs, waiting }: AdmissionQueue) =>
   waiting.length > 0 || listening.isAnyInNeed(nowMs())

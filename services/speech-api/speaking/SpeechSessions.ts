@@ -26,9 +26,9 @@ import {
   type Mail,
   watchEveryMs,
   windowOf,
-  type SessionPace,
   type SpeechOrder
 } from "./session-progress.ts"
+import type { SessionPace } from "./SpeechAdmission.ts"
 
 /** PCM at 24 kHz and the speech marks that became final with it; the last piece often holds only marks. */
 interface SpokenPiece {
@@ -102,10 +102,12 @@ export class SpeechSessions extends Context.Service<
 const open = Effect.fn("SpeechSessions.open")(function* (shared: Shared, order: SpeechOrder, pace: SessionPace) {
   const scope = yield* Effect.scope
   const inbox = yield* Queue.unbounded<Mail>()
-  yield* Effect.acquireRelease(
-    Effect.sync(() => shared.activeGauge.set({}, ++shared.active)),
-    () => Effect.sync(() => shared.activeGauge.set({}, --shared.active))
-  )
+  if (order.isBackground === undefined) {
+    yield* Effect.acquireRelease(
+      Effect.sync(() => shared.activeGauge.set({}, ++shared.active)),
+      () => Effect.sync(() => shared.activeGauge.set({}, --shared.active))
+    )
+  }
   const progress = progressOf({ order, pace, scope, inbox }, windowFor(shared, pace), shared.nowMs())
   const { sentences } = yield* begin(shared, progress, pace.begunByMs)
   yield* Effect.addFinalizer(() =>

@@ -12,16 +12,15 @@ import {
   type SpokenMark
 } from "#speech/contract"
 import { ownStall, type OwnStall } from "#runtime"
-import type { Pace } from "./SpeechAdmission.ts"
+import type { SessionPace } from "./SpeechAdmission.ts"
 
 export interface SpeechOrder {
   readonly turns: ReadonlyArray<SpeechTurn>
   readonly textNormalization: boolean
   readonly phonemes?: true
+  /** Nobody listens: it is spoken with what listeners leave of the fleet. */
+  readonly isBackground?: true
 }
-
-/** The limits that admission sets for a session. */
-export type SessionPace = Pick<Pace, "turn" | "windowSamplesMax" | "begunByMs" | "mustBegin">
 
 /** A frame of one attempt; without a frame, a note that the attempt has fallen silent. */
 export interface Mail {

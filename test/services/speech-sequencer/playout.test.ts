@@ -179,6 +179,39 @@ describe("the playout of a session", () => {
   })
 })
 
+describe("the pause after a turn", () => {
+  const spoken = (inputs: ReadonlyArray<string>, pauseAfterMs: number | undefined) => {
+    const turns = inputs.map((input) => ({ ...turn, input, ...(pauseAfterMs !== undefined && { pauseAfterMs }) }))
+    const play = playout(Result.getOrThrow(readScript({ turns, textNormalization: false })))
+    for (const chunk of play.wanted(true)) make(play, chunk)
+    return play.frames(unlimited)
+  }
+
+  it("comes after its last sentence, and moves the marks of the next turn", () => {
+    const frames = spoken(["One is here. Two is here.", "Three is here."], 250)
+    assert.strictEqual(samplesOf(frames), 3 * perChunk + 2 * 6_000)
+    const starts = marksOf(frames).map(({ value, start_time }) => [value, start_time] as const)
+    assert.deepInclude(starts, ["Two", 1_000])
+    assert.deepInclude(starts, ["Three", 2_250])
+  })
+  it("is added to the break at its end", () => {
+    assert.strictEqual(samplesOf(spoken(['<speak>One.<break time="1s"/></speak>'], 250)), 2 * perChunk + 6_000)
+  })
+  it("is none if it is absent", () => {
+    assert.strictEqual(samplesOf(spoken(["One.", "Two."], undefined)), 2 * perChunk)
+  })
+  it("follows the moment of a turn that makes no sound, which stays silent", () => {
+    const turns = [{ ...turn, input: "Well.", pauseAfterMs: 250 }]
+    const play = playout(Result.getOrThrow(readScript({ turns, textNormalization: false })))
+    play.wanted(true)
+    const head = { _tag: "Chunk" as const, chunk: 0, run: "a", synthesizer: "s", words: [] }
+    play.accept({ ...head, sample: 0, isLast: true }, new Int16Array(0))
+    const frames = play.frames(unlimited)
+    assert.strictEqual(samplesOf(frames), 2_400 + 6_000)
+    assert.deepInclude(endOf(frames), { silentTurns: [0] })
+  })
+})
+
 describe("the script of a session", () => {
   it("reports every fault of every turn, with its offset", () => {
     const faults = readScript({

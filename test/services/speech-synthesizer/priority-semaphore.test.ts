@@ -1,27 +1,43 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber } from "effect"
+import { Deferred, Effect, Fiber, Schema } from "effect"
 import { prioritySemaphore } from "../../../services/speech-synthesizer/priority-semaphore.ts"
 import { dueAt } from "../../../services/speech-synthesizer/role.ts"
 
 const first = Number.NEGATIVE_INFINITY
 
+/** What follows from something has happened, also in the fibers that it wakes. */
+const settled = Effect.repeat(Effect.yieldNow, { times: 10 })
+
 /** Jobs that note their beginning and end on request. */
-const bench = (permits: number | (() => number)) => {
-  const line = prioritySemaphore(typeof permits === "number" ? () => permits : permits)
+const bench = (permits: number | (() => number), threads = 1) => {
+  const waits: Array<number> = []
+  const line = prioritySemaphore({
+    threads,
+    permits: typeof permits === "number" ? () => permits : permits,
+    onWaiting: (count) => waits.push(count)
+  })
   const begun: Array<string> = []
+  const running = new Set<string>()
   const ends = new Map<string, Deferred.Deferred<void>>()
-  const begin = (name: string, dueAtMs: number) => {
+  const workOf = (name: string) => {
     const end = Deferred.makeUnsafe<void>()
     ends.set(name, end)
-    const work = Effect.andThen(
-      Effect.sync(() => begun.push(name)),
-      Deferred.await(end)
+    const work = Effect.suspend(() => {
+      begun.push(name)
+      running.add(name)
+      return Deferred.await(end)
+    })
+    return Effect.ensuring(
+      work,
+      Effect.sync(() => running.delete(name))
     )
-    return Effect.forkChild(line.withPermit(dueAtMs, work), { startImmediately: true })
   }
+  const begin = (name: string, dueAtMs: number) =>
+    Effect.forkChild(line.withPermit(dueAtMs, workOf(name)), { startImmediately: true })
+  const behind = (name: string) => Effect.forkChild(line.inBackground(workOf(name)), { startImmediately: true })
   const end = (name: string) =>
-    Effect.andThen(Deferred.succeed(ends.get(name) ?? Deferred.makeUnsafe<void>(), undefined), Effect.yieldNow)
-  return { begun, begin, end, isAnyDue: line.isAnyDue }
+    Effect.andThen(Deferred.succeed(ends.get(name) ?? Deferred.makeUnsafe<void>(), undefined), settled)
+  return { begun, running, waits, begin, behind, end, isAnyDue: line.isAnyDue }
 }
 
 describe("the jobs of an engine", () => {
@@ -94,6 +110,114 @@ describe("the jobs of an engine", () => {
       yield* end("c")
       assert.deepStrictEqual(begun, ["a", "b", "c", "d", "e"])
     })
+  )
+})
+
+describe("a job in the background", () => {
+  it.effect("begins at once if nothing else is there, and one at a time", () =>
+    Effect.gen(function* () {
+      const { begun, behind, end } = bench(2, 2)
+      for (const name of ["a", "b"]) yield* behind(name)
+      yield* settled
+      assert.deepStrictEqual(begun, ["a"])
+      yield* end("a")
+      assert.deepStrictEqual(begun, ["a", "b"])
+    })
+  )
+  it.effect("begins when the last of the others has ended, whichever asked first", () =>
+    Effect.gen(function* () {
+      const { begun, begin, behind, end, isAnyDue, waits } = bench(1)
+      yield* begin("a", 0)
+      yield* behind("behind")
+      assert.isFalse(isAnyDue(Number.MAX_VALUE))
+      assert.deepStrictEqual(waits, [], "it does not count as waiting")
+      yield* begin("b", 10_000)
+      yield* end("a")
+      assert.deepStrictEqual(begun, ["a", "b"])
+      yield* end("b")
+      assert.deepStrictEqual(begun, ["a", "b", "behind"])
+    })
+  )
+  it.effect.each([
+    ["one permit", 1],
+    ["a permit for the job behind it", 2]
+  ] as const)("gives its thread to any other job, and begins again after it: %s", ([, permits]) =>
+    Effect.gen(function* () {
+      const { begun, running, begin, behind, end } = bench(permits)
+      const done = yield* behind("behind")
+      for (const name of ["a", "b", "c"]) {
+        yield* begin(name, 60_000)
+        yield* settled
+        assert.deepStrictEqual([...running], [name])
+        yield* end(name)
+        assert.deepStrictEqual([...running], ["behind"])
+      }
+      yield* end("behind")
+      yield* Fiber.join(done)
+      assert.strictEqual(begun.filter((name) => name === "behind").length, 4)
+    })
+  )
+  it.effect("keeps its thread while another one is free", () =>
+    Effect.gen(function* () {
+      const { running, begin, behind } = bench(4, 2)
+      yield* behind("behind")
+      yield* begin("a", 0)
+      yield* settled
+      assert.deepStrictEqual([...running], ["behind", "a"])
+      yield* begin("b", 0)
+      yield* settled
+      assert.deepStrictEqual([...running], ["a", "b"])
+    })
+  )
+  it.effect("frees its thread when it is interrupted, running or waiting", () =>
+    Effect.gen(function* () {
+      const { begun, behind } = bench(1)
+      const running = yield* behind("running")
+      const waiting = yield* behind("waiting")
+      yield* behind("next")
+      yield* Fiber.interrupt(waiting)
+      yield* Fiber.interrupt(running)
+      yield* settled
+      assert.deepStrictEqual(begun, ["running", "next"])
+    })
+  )
+
+  const Step = Schema.Literals(["behind", "leave", "first", "later", "end", "end of the newest"])
+  const Steps = Schema.Array(Step)
+  it.effect.prop(
+    "never has a thread that another job could use, and uses every one that they leave",
+    [Steps, Schema.Literals([1, 2]), Schema.Literals([1, 2])],
+    ([steps, threads, perThread]) =>
+      Effect.gen(function* () {
+        const permits = threads * perThread
+        const { running, begin, behind, end } = bench(permits, threads)
+        const waiting = new Set<string>()
+        const fibers = new Map<string, Fiber.Fiber<void>>()
+        const isBehind = (name: string) => name.startsWith("behind")
+        const all = () => [...running]
+        const others = () => all().filter((name) => !isBehind(name))
+        for (const [at, step] of steps.entries()) {
+          const name = `${step} ${at}`
+          if (step === "behind") fibers.set(name, yield* behind(name))
+          else if (step === "leave") yield* Effect.forEach([...fibers.values()].slice(0, 1), Fiber.interrupt)
+          else if (step === "first" || step === "later") yield* begin(name, step === "first" ? at : 1_000 + at)
+          else yield* end((step === "end" ? all()[0] : all().at(-1)) ?? "")
+          if (step === "first" || step === "later") waiting.add(name)
+          yield* settled
+          for (const one of running) waiting.delete(one)
+          const inBackground = all().filter(isBehind)
+          if (waiting.size > 0) assert.lengthOf(others(), permits)
+          if (inBackground.length > 0) assert.isBelow(others().length, threads)
+          assert.isAtMost(inBackground.length, 1)
+          const left = [...fibers.values()].filter((fiber) => fiber.pollUnsafe() === undefined)
+          if (left.length > 0 && others().length < threads) assert.lengthOf(inBackground, 1)
+        }
+        while (running.size > 0) yield* end(all()[0] ?? "")
+        assert.isTrue(
+          [...fibers.values()].every((fiber) => fiber.pollUnsafe() !== undefined),
+          "all are spoken"
+        )
+      })
   )
 })
 

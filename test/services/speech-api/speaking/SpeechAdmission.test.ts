@@ -128,6 +128,48 @@ describe("a caller that is refused", () => {
   )
 })
 
+describe("what is spoken in the background", () => {
+  const rests = Effect.gen(function* () {
+    const { turn } = yield* (yield* SpeechAdmission).background
+    const waiting = yield* Effect.forkScoped(turn, { startImmediately: true })
+    return waiting.pollUnsafe() === undefined
+  }).pipe(Effect.scoped)
+
+  it.effect("looks for a sequencer for seconds, and runs a few seconds ahead", () =>
+    Effect.gen(function* () {
+      const nowMs = yield* Clock.currentTimeMillis
+      const pace = yield* (yield* SpeechAdmission).background
+      yield* TestClock.adjust("2 seconds")
+      assert.strictEqual(pace.begunByMs() - nowMs, 5_000)
+      assert.isFalse(pace.mustBegin())
+      assert.strictEqual(pace.windowSamplesMax(), 5 * 24_000)
+    }).pipe(Effect.provide(hasty))
+  )
+  it.effect("takes no place from a caller", () =>
+    Effect.gen(function* () {
+      yield* Effect.replicateEffect((yield* SpeechAdmission).background, 100)
+      yield* enter
+    }).pipe(Effect.scoped, Effect.provide(hasty))
+  )
+  it.effect("rests while a caller waits or a listener needs sound, and goes on after that", () =>
+    Effect.gen(function* () {
+      assert.isFalse(yield* rests)
+      const { listener } = yield* enter
+      assert.isFalse(yield* rests, "a listener that begins")
+      const waiting = yield* Effect.forkScoped(Effect.scoped(enterAs("waits")))
+      yield* Effect.yieldNow
+      assert.isTrue(yield* rests, "a caller waits")
+      yield* Fiber.interrupt(waiting)
+      assert.isFalse(yield* rests)
+      listener.wants(yield* Clock.currentTimeMillis)
+      yield* TestClock.adjust("600 millis")
+      assert.isTrue(yield* rests, "a listener begins slowly")
+      listener.got(10, yield* Clock.currentTimeMillis)
+      assert.isFalse(yield* rests)
+    }).pipe(Effect.scoped, Effect.provide(hasty))
+  )
+})
+
 describe("the next in line", () => {
   it.effect("begins in the moment in which the previous one it is heard", () =>
     Effect.gen(function* () {
