@@ -32,8 +32,9 @@ const paceOf = ({ forMs, mustBegin }: Waits) =>
   })
 
 const { turns, textNormalization } = planned({})
-const open = Effect.fnUntraced(function* (waits: Waits) {
-  return yield* (yield* SpeechSessions).open({ turns, textNormalization }, yield* paceOf(waits))
+const open = Effect.fnUntraced(function* (waits: Waits, isBackground?: true) {
+  const order = { turns, textNormalization, ...(isBackground && { isBackground }) }
+  return yield* (yield* SpeechSessions).open(order, yield* paceOf(waits))
 })
 
 const never = () => false
@@ -67,6 +68,21 @@ describe("a session that no sequencer has a place for", () => {
         assert.lengthOf(session.sentences, 1)
         assert.strictEqual(asks, 4)
       })
+    )
+  )
+})
+
+describe("sessions in the background", () => {
+  it.live("are taken up to a number of their own, and take no place of a session with a listener", () =>
+    withBus(() =>
+      Effect.gen(function* () {
+        const behind = open({ forMs: 2_000, mustBegin: never }, true)
+        yield* Effect.replicateEffect(behind, 32)
+        assert.deepInclude(yield* Effect.flip(behind), { _tag: "SpeechBusy", detail: "all are busy" })
+        assert.strictEqual((yield* SpeechSessions).active(), 0)
+        yield* open({ forMs: 2_000, mustBegin: never })
+        assert.strictEqual((yield* SpeechSessions).active(), 1)
+      }).pipe(Effect.scoped, Effect.provide(roles))
     )
   )
 })
