@@ -144,6 +144,11 @@ export const rooms: Readonly<Record<string, Room>> = {
     knows: [...runtime, "libs/speech/contract", "libs/speech/audio"],
     packages: ["koffi", "n2words", "saxes", "sherpa-onnx-node", "node:module"]
   },
+  "libs/speech/book": {
+    holds: "the text of a book: chapters, passages, turns; pure",
+    knows: speech,
+    packages: ["@lezer/common", "@lezer/markdown", "htmlparser2", "n2words"]
+  },
   "libs/speech/cloning": {
     holds: "consent, speaker check, voice measures",
     knows: speech,
@@ -201,7 +206,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   "services/payment-settler": { holds: "settlement and its reconciliation", knows: [...role, ...payments] },
   "services/speech-api": {
     holds: "speech over HTTP",
-    knows: [...role, ...voices, "libs/http"],
+    knows: [...role, ...voices, "libs/speech/book", "libs/http"],
     packages: ["@effect/platform-node"]
   },
   "services/speech-sequencer": { holds: "text into chunks, sound into a stream", knows: [...role, ...speech] },

@@ -18,11 +18,10 @@ const packages = Object.entries(lock.packages).flatMap(([path, { license, dev, d
 )
 
 /** Packages in the images: none demands more than its text beside it. */
-const permissive = ["MIT", "Apache-2.0", "ISC", "Unlicense"]
+const permissive = ["MIT", "Apache-2.0", "BSD-2-Clause", "ISC", "Unlicense"]
 /** Packages of tests and checks beside those; none is distributed. */
 const forTests = [
   ...permissive,
-  "BSD-2-Clause",
   "BSD-3-Clause",
   "0BSD",
   "BlueOak-1.0.0",

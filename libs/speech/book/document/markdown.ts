@@ -1,0 +1,151 @@
+/** Markdown: CommonMark with GFM's tables and strikethrough; HTML within it is read as HTML. */
+import { type InlineContext, parser, Strikethrough, Table } from "@lezer/markdown"
+import type { SyntaxNodeRef } from "@lezer/common"
+import { BlockWriter, type Document, pauses } from "./block.ts"
+import { HtmlReader } from "./html.ts"
+
+export const readMarkdown = (source: string): Document => {
+  const reader = new MarkdownReader(source)
+  markdown.parse(bounded(source)).iterate({
+    enter: (node) => reader.enter(node),
+    leave: (node) => reader.leave(node)
+  })
+  return { blocks: reader.writer.blocks }
+}
+
+const unread = new Set(
+  (
+    "CodeBlock FencedCode CommentBlock ProcessingInstructionBlock LinkReference HorizontalRule EmphasisMark CodeMark " +
+    "HeaderMark QuoteMark StrikethroughMark Comment ProcessingInstruction LinkTitle LinkLabel TableDelimiter"
+  ).split(" ")
+)
+
+class MarkdownReader {
+  readonly writer: BlockWriter
+  private readonly source: string
+  /** How far the block at hand is written; absent between blocks. */
+  private written: number | undefined
+  private lists = 0
+
+  constructor(source: string) {
+    this.source = source
+    this.writer = new BlockWriter(source)
+  }
+
+  /** Whether to enter what is within it. */
+  enter(node: SyntaxNodeRef): boolean {
+    const { from, name, to } = node
+    if (name === "HorizontalRule") this.writer.pause(pauses.break)
+    if (unread.has(name)) return this.pass(from, to)
+    switch (name) {
+      case "ListItem":
+        this.lists += 1
+        return true
+      case "Paragraph":
+      case "TableCell":
+        if (footnote.test(this.source.slice(from, from + footnoteNameMax))) return false
+        this.written = from
+        return true
+      case "ListMark":
+        return this.enterListMark(from, to)
+      case "HTMLBlock":
+        new HtmlReader(this.source, this.writer).read(from, to)
+        return false
+      case "Link":
+        return this.source.startsWith("[^", from) ? this.pass(from, to) : true
+      case "LinkMark":
+        return isResolved(node) ? this.pass(from, to) : false
+      case "URL":
+        return node.node.parent?.name === "Autolink" ? false : this.pass(from, to)
+      case "HTMLTag":
+        return this.pass(from, to, lineBreak.test(this.source.slice(from, from + 4)) ? " " : "")
+      case "HardBreak":
+        return this.pass(from, to, " ")
+      case "Escape":
+        return this.pass(from, from + 1)
+      case "Entity":
+        this.pass(from, to)
+        new HtmlReader(this.source, this.writer).readInline(from, to)
+        return false
+      default:
+        if (headings.has(name)) this.written = from
+        return true
+    }
+  }
+
+  /** A number is read, a bullet is not. */
+  private enterListMark(from: number, to: number) {
+    if (/\d/u.test(this.source[from] ?? "")) this.writer.add(from, to + 1)
+    return false
+  }
+
+  /** Writes what stands before `from`, and `text` for what stands up to `to`. */
+  private pass(from: number, to: number, text = ""): boolean {
+    if (this.written === undefined) return false
+    this.writer.add(this.written, from)
+    if (text !== "") this.writer.decoded(text, from, to)
+    this.written = to
+    return false
+  }
+
+  leave({ name, to }: SyntaxNodeRef) {
+    const level = headings.get(name)
+    if (name === "ListItem") {
+      this.lists -= 1
+      this.writer.take()
+    }
+    if (name === "TableHeader" || name === "TableRow") this.writer.pause(pauses.item)
+    if (this.written === undefined || (level === undefined && name !== "Paragraph" && name !== "TableCell")) return
+    this.writer.add(this.written, to)
+    this.written = undefined
+    if (level !== undefined) this.writer.end({ level, pauseAfterMs: pauses.heading })
+    else if (name === "TableCell") this.writer.end({ pauseAfterMs: 0 })
+    else this.writer.end({ pauseAfterMs: this.lists > 0 ? pauses.item : pauses.paragraph })
+  }
+}
+
+const headings: ReadonlyMap<string, number> = new Map([
+  ...[1, 2, 3, 4, 5, 6].map((level) => [`ATXHeading${level}`, level] as const),
+  ["SetextHeading1", 1],
+  ["SetextHeading2", 2]
+])
+
+const footnote = /^\[\^[^\]\s]+\]:/u
+const footnoteNameMax = 100
+const lineBreak = /^<br\b/iu
+
+/** "[sic]" is no link, though it may be one. */
+const isResolved = ({ node: { parent } }: SyntaxNodeRef) =>
+  parent === null ||
+  parent.name === "Autolink" ||
+  parent.getChild("URL") !== null ||
+  parent.getChild("LinkLabel") !== null
+
+// The parser finds the partner of each sign in time that is quadratic in a paragraph's signs.
+const signsMax = 400
+const counts = new WeakMap<InlineContext, number>()
+
+/** Beyond so many signs a paragraph is read as it is written. */
+const countSigns = (context: InlineContext, character: number) => {
+  if (!signs.has(character)) return -1
+  const count = (counts.get(context) ?? 0) + 1
+  counts.set(context, count)
+  return count > signsMax ? context.end : -1
+}
+const signs = new Set(Array.from("*_~[]<`", (sign) => sign.charCodeAt(0)))
+
+const markdown = parser.configure([
+  Table,
+  Strikethrough,
+  { parseInline: [{ name: "SignLimit", parse: countSigns, before: "Escape" }] }
+])
+
+/** The same text, of the same length, without front matter and without blocks that lie too deep in others. */
+const bounded = (source: string) =>
+  source
+    .replace(frontMatter, (matter) => "\n".repeat(matter.length))
+    .replaceAll(deepMarks, (marks) => marks.slice(0, marksMax) + "x".repeat(Math.max(0, marks.length - marksMax)))
+
+const frontMatter = /^\uFEFF?---[ \t]*\r?\n(?=[\w-]+[ \t]*:)[^]{0,10000}?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/u
+const marksMax = 64
+const deepMarks = /^(?=[^]{64})(?:[ \t>]|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))+/gmu
