@@ -37,10 +37,12 @@ export const catalogueOf = (
   processes: ReadonlyArray<VoiceProcess> = []
 ): Catalogue => {
   const own = [
-    ...processes.flatMap(({ Id, Voices }) =>
-      Voices.map((voice) => voiceOf(voice, { engine: processEngine(Id), locale: voice.Locale }))
+    ...processes.flatMap(({ Id, RealTime, Voices }) =>
+      Voices.map((voice) => voiceOf(voice, RealTime, { engine: processEngine(Id), locale: voice.Locale }))
     ),
-    ...models.flatMap(({ Id, Voices }) => Voices.map((voice) => voiceOf(voice, { engine: modelEngine(Id) })))
+    ...models.flatMap(({ Id, RealTime, Voices }) =>
+      Voices.map((voice) => voiceOf(voice, RealTime, { engine: modelEngine(Id) }))
+    )
   ]
   const taken = new Set(own.map(({ id }) => id))
   const voices = [...own, ...sharedVoices.filter(({ id }) => !taken.has(id))]
@@ -52,7 +54,7 @@ type OwnEngine =
   | Pick<Extract<EngineVoice, { readonly engine: `model-${string}` }>, "engine">
   | Pick<Extract<EngineVoice, { readonly engine: `process-${string}` }>, "engine" | "locale">
 
-const voiceOf = (voice: VoiceModel["Voices"][number], engine: OwnEngine): SharedVoice => ({
+const voiceOf = (voice: VoiceModel["Voices"][number], isRealTime: boolean, engine: OwnEngine): SharedVoice => ({
   id: voice.Id,
   displayName: voice.Name ?? voice.Id,
   gender: voice.Gender,
@@ -70,6 +72,7 @@ const voiceOf = (voice: VoiceModel["Voices"][number], engine: OwnEngine): Shared
     gainDb: voice.GainDb
   },
   ...(voice.Quality === undefined ? {} : { quality: voice.Quality }),
+  ...(isRealTime ? {} : { isRealTime }),
   ...(voice.Preview === undefined ? {} : { preview: voice.Preview })
 })
 
@@ -90,6 +93,7 @@ const heart = (folder: string): VoiceModel => ({
   Id: "hibari",
   Folder: folder,
   Threads: 1,
+  RealTime: true,
   Voices: [
     {
       Id: "heart",

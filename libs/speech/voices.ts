@@ -21,6 +21,8 @@ export interface SharedVoice {
   readonly engine: EngineVoice
   /** Absent where nobody judged it. */
   readonly quality?: VoiceQuality
+  /** False for one that takes longer to speak than to be heard. */
+  readonly isRealTime?: boolean
   /** Where it can be heard. */
   readonly preview?: string
 }

@@ -44,11 +44,12 @@ const voicesOf = Effect.fnUntraced(function* ({ api, call }: SpeechFleet) {
 const chosen = Effect.fnUntraced(function* (fleet: SpeechFleet, { asked, ...order }: SayOrder) {
   const voices = yield* voicesOf(fleet)
   const voiceId = asked.voice_id ?? defaultVoice(voices, asked.language)
-  const model = asked.model ?? modelFor(voices.find(({ id }) => id === voiceId))
+  const voice = voices.find(({ id }) => id === voiceId)
+  const model = asked.model ?? modelFor(voice)
   const spoken: SpokenOrder = {
     ...order,
     asked: { ...asked, voice_id: voiceId, ...(model === undefined ? {} : { model }) },
-    format: routed(order, model)
+    format: routed(order, { model, voice })
   }
   return spoken
 })
@@ -57,7 +58,7 @@ type Listed = Effect.Success<ReturnType<typeof voicesOf>>
 
 /** Models' voices come first: they are the most intelligible. The fleet's own list has another order. */
 const defaultVoice = (voices: Listed, language: string | undefined) => {
-  const shared = voices.filter(({ type }) => type === "shared")
+  const shared = voices.filter(({ type, real_time: isRealTime = true }) => type === "shared" && isRealTime)
   const listed = new Set(shared.map(({ id }) => id))
   const neural = shared.filter(({ tags = [] }) => tags.includes("neural"))
   return defaultVoiceId(language, [...neural, ...sharedVoices.filter(({ id }) => listed.has(id))])
@@ -69,11 +70,20 @@ export const modelFor = (voice: Pick<Listed[number], "models"> | undefined): str
   return names.some((name) => findModel(name)?.isDefault === true) ? undefined : names[0]
 }
 
-/** A model without marks on a stream answers at once, if it allows a text of that length. */
-export const routed = ({ text, format }: Pick<SayOrder, "text" | "format">, model = ""): SayOrder["format"] =>
-  findModel(model)?.hasMarks === false && text.length <= speechInputMax.answer && format.wavRateHz === undefined
-    ? { ...format, route: "answer" }
-    : format
+interface Speaker {
+  readonly model: string | undefined
+  readonly voice: Pick<Listed[number], "real_time"> | undefined
+}
+
+/** A voice that is slow, or a model without marks on a stream, answers at once, if a text of that length is allowed. */
+export const routed = (
+  { text, format }: Pick<SayOrder, "text" | "format">,
+  { model = "", voice }: Speaker
+): SayOrder["format"] => {
+  const isWhole = voice?.real_time === false || findModel(model)?.hasMarks === false
+  const isAllowed = text.length <= speechInputMax.answer && format.wavRateHz === undefined
+  return isWhole && isAllowed ? { ...format, route: "answer" } : format
+}
 
 const printVoices = Effect.fnUntraced(function* (fleet: SpeechFleet) {
   const voices = yield* voicesOf(fleet)
@@ -81,10 +91,10 @@ const printVoices = Effect.fnUntraced(function* (fleet: SpeechFleet) {
   const byLocale = voices.toSorted((left, right) => left.locale.localeCompare(right.locale) || byQuality(left, right))
   yield* Effect.forEach(
     byLocale,
-    ({ id, gender, locale, quality = "", tags = [] }) =>
-      print(
-        `${id.padEnd(idWidth)}  ${locale}  ${gender.padEnd(6)}  ${quality.padEnd(7)}  ${tags.join(", ")}`.trimEnd()
-      ),
+    ({ id, gender, locale, quality = "", real_time: isRealTime = true, tags = [] }) => {
+      const shown = [...tags, ...(isRealTime ? [] : ["whole answers only"])].join(", ")
+      return print(`${id.padEnd(idWidth)}  ${locale}  ${gender.padEnd(6)}  ${quality.padEnd(7)}  ${shown}`.trimEnd())
+    },
     { discard: true }
   )
 })

@@ -64,7 +64,7 @@ const speakForOpenAi = Effect.fnUntraced(function* (request: OpenAiSpeechRequest
   const plan = yield* prepareAnswer(orderOf(request, SpeechApi), {
     route: "/v1/audio/speech",
     charactersMax: openAiInputMax,
-    isStreamed: format !== "wav"
+    delivery: format === "wav" ? "whole" : shape === "sse" ? "streamed" : "either"
   })
   const spoken = yield* speak(plan, startedAtMs)
   if (shape === "audio") return dialectAnswer(yield* streamed(spoken, plan, openAiMediaTypes[format]))

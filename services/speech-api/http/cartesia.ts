@@ -4,7 +4,7 @@ import { type CartesiaEventsRequest, CartesiaGroup, CartesiaSpeechRequest } from
 import { eventsAnswer, HttpCall, jsonAnswer, jsonDecoder, jsonEvent, readJsonValue, routesOf, WireError } from "#http"
 import { Configuration } from "#configuration"
 import type { Spoken } from "../speaking/Speech.ts"
-import type { SpeechRoute } from "../speaking/plan.ts"
+import type { Delivery, SpeechRoute } from "../speaking/plan.ts"
 import { refusalOf } from "../refusals.ts"
 import {
   cartesiaChunks,
@@ -22,11 +22,12 @@ import { bodyBytesMax, headersOfContent, headersWithin, heartbeat, speechBodies,
 import { audioAnswer, beginSpeech, type VendorSpeech } from "./vendor-speech.ts"
 import { everyVoice, findVoice, voiceId } from "./voices.ts"
 
-const begin = Effect.fnUntraced(function* (request: CartesiaSpeechRequest | CartesiaEventsRequest, route: SpeechRoute) {
+type Request = CartesiaSpeechRequest | CartesiaEventsRequest
+
+const begin = Effect.fnUntraced(function* (request: Request, route: SpeechRoute, delivery: Delivery) {
   const { SpeechApi } = yield* Configuration
   const { voiceId: voice, ...order } = yield* Effect.fromResult(cartesiaOrder(request, SpeechApi.VendorVoices))
-  const isStreamed = request.output_format.container !== "wav"
-  return yield* beginSpeech({ order, voiceId: voice, text: request.transcript, tags: cartesiaTags, route, isStreamed })
+  return yield* beginSpeech({ order, voiceId: voice, text: request.transcript, tags: cartesiaTags, route, delivery })
 })
 
 const decodeSpeech = jsonDecoder(CartesiaSpeechRequest, { nullIsAbsent: true })
@@ -61,7 +62,7 @@ const broken = new WireError({ status: 502, code: "upstream_failure", message: "
 
 const speakEvents = Effect.fnUntraced(function* (request: CartesiaEventsRequest) {
   const { requestId } = yield* HttpCall
-  const speech = yield* begin(request, "/v1/audio/stream/with-timestamps")
+  const speech = yield* begin(request, "/v1/audio/stream/with-timestamps", "streamed")
   const { plan, spoken } = speech
   const answer = eventsAnswer(eventsOf(speech, request), {
     headers: timed(spoken, yield* headersOfContent(plan, spoken)),
@@ -82,7 +83,8 @@ export const cartesiaRoutes = refusingAs(cartesiaRefusal)(
           const value = yield* readJsonValue({ bytesMax: bodyBytesMax, isTypeOptional: true })
           const request = yield* decodeSpeech(value)
           const { output_format: format } = request
-          const speech = yield* begin(request, "/v1/audio/stream")
+          const delivery = format.container === "wav" ? "whole" : "either"
+          const speech = yield* begin(request, "/v1/audio/stream", delivery)
           const wav = format.container === "wav" ? encodings[format.encoding] : undefined
           return yield* audioAnswer(speech, { bytes: bytesOf(speech, request), wav })
         }),

@@ -3,7 +3,7 @@ import { Effect, Stream } from "effect"
 import { ElevenLabsGroup, type ElevenLabsSpeechRequest, type ElevenLabsTimedAudio } from "#speech/api"
 import { jsonAnswer, routesOf, streamAnswer, validationFailed } from "#http"
 import { Configuration } from "#configuration"
-import type { SpeechRoute } from "../speaking/plan.ts"
+import type { Delivery, SpeechRoute } from "../speaking/plan.ts"
 import { refusalOf } from "../refusals.ts"
 import {
   type Aligned,
@@ -20,29 +20,35 @@ import { headersOfContent, speechBodies, timed } from "./speaking.ts"
 import { audioAnswer, beginSpeech, type VendorSpeech, wholeFile } from "./vendor-speech.ts"
 import { everyVoice, voiceId } from "./voices.ts"
 
+const timedRoute: SpeechRoute = "/v1/audio/stream/with-timestamps"
+
+interface Asked {
+  readonly format: string | undefined
+  readonly route: SpeechRoute
+  /** Of audio that is no WAV file. */
+  readonly delivery: Delivery
+}
+
 interface Timed extends VendorSpeech {
   readonly text: string
   readonly isWav: boolean
 }
 
-const begin = Effect.fnUntraced(function* (
-  request: ElevenLabsSpeechRequest,
-  format: string | undefined,
-  route: SpeechRoute
-) {
+const begin = Effect.fnUntraced(function* (request: ElevenLabsSpeechRequest, { delivery, format, route }: Asked) {
   const { SpeechApi } = yield* Configuration
   const { text } = request
   const asked = elevenLabsOrder(request, { voiceId: yield* voiceId, format }, SpeechApi.VendorVoices)
   const { isWav, ...order } = asked
-  const speech = yield* beginSpeech({ ...order, text, tags: elevenLabsTags, route, isStreamed: !isWav })
+  const taken = isWav ? "whole" : delivery
+  const speech = yield* beginSpeech({ ...order, text, tags: elevenLabsTags, route, delivery: taken })
   const begun: Timed = { ...speech, text, isWav }
   return begun
 })
 
 const deliveryOf = ({ isWav, spoken }: Timed) => ({ bytes: spoken.bytes, wav: isWav ? ("pcm" as const) : undefined })
 
-const speakBytes = Effect.fnUntraced(function* (request: ElevenLabsSpeechRequest, format: string | undefined) {
-  const speech = yield* begin(request, format, "/v1/audio/stream")
+const speakBytes = Effect.fnUntraced(function* (request: ElevenLabsSpeechRequest, asked: Omit<Asked, "route">) {
+  const speech = yield* begin(request, { ...asked, route: "/v1/audio/stream" })
   return yield* audioAnswer(speech, deliveryOf(speech))
 })
 
@@ -93,19 +99,19 @@ export const elevenLabsRoutes = refusingAs(elevenLabsRefusal)(
       elevenLabsSpeech: ({ body, query }) =>
         Effect.gen(function* () {
           const { output_format: format } = yield* query
-          return yield* speakBytes(yield* body, format)
+          return yield* speakBytes(yield* body, { format, delivery: "either" })
         }),
 
       elevenLabsStream: ({ body, query }) =>
         Effect.gen(function* () {
           const { output_format: format } = yield* query
-          return yield* speakBytes(yield* body, format)
+          return yield* speakBytes(yield* body, { format, delivery: "streamed" })
         }),
 
       elevenLabsTimed: ({ body, query }) =>
         Effect.gen(function* () {
           const { output_format: format } = yield* query
-          const begun = yield* begin(yield* body, format, "/v1/audio/stream/with-timestamps")
+          const begun = yield* begin(yield* body, { format, route: timedRoute, delivery: "whole" })
           const { plan, sent, spoken, text } = begun
           const file = yield* wholeFile(begun, deliveryOf(begun))
           const aligned = alignTo(text, { before: unaligned, marks: sent(spoken.takeMarks()), isAll: true })
@@ -118,7 +124,7 @@ export const elevenLabsRoutes = refusingAs(elevenLabsRefusal)(
         Effect.gen(function* () {
           const { output_format: format } = yield* query
           if (format?.startsWith("wav_") === true) return yield* streamedWav
-          const begun = yield* begin(yield* body, format, "/v1/audio/stream/with-timestamps")
+          const begun = yield* begin(yield* body, { format, route: timedRoute, delivery: "streamed" })
           const { plan, spoken } = begun
           const headers = timed(spoken, { ...(yield* headersOfContent(plan, spoken)), "cache-control": "no-store" })
           const answer = streamAnswer(timedLines(begun), { contentType: "application/x-ndjson", headers })

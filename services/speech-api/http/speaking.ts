@@ -7,7 +7,7 @@ import { lexemesIn, otherVoices } from "#speech"
 import { Lexicons } from "../lexicons/Lexicons.ts"
 import { cacheKeyOf } from "../speaking/SpeechCache.ts"
 import { Speech, type Spoken } from "../speaking/Speech.ts"
-import { type Order, planSpeech, type SpeechPlan, type SpeechRoute } from "../speaking/plan.ts"
+import { type Delivery, type Order, planSpeech, type SpeechPlan, type SpeechRoute } from "../speaking/plan.ts"
 import { refusalOf, refusalOfVoice } from "../refusals.ts"
 import { voicesOnceOpened } from "../voices/speakable.ts"
 import { callerVersion } from "./version.ts"
@@ -24,7 +24,7 @@ export const headersWithin = "10 seconds"
 interface Preparation {
   readonly route: SpeechRoute
   readonly charactersMax: number
-  readonly isStreamed?: boolean
+  readonly delivery?: Delivery
 }
 
 /** Checks everything that can be known without speaking, and takes a slot. */
@@ -70,6 +70,7 @@ export const prepareAnswer = (order: Order, preparation: Preparation) =>
 /** Adds the words of lexicons, the voices of other languages and scripts, and its place in the cache. */
 export const completed = Effect.fnUntraced(function* (plan: SpeechPlan, workspace: string) {
   const catalogue = yield* configuredCatalogue
+  const voices = catalogue.voices.filter(({ isRealTime = true }) => isRealTime || !plan.isPlayed)
   const matchers = yield* Effect.mapError((yield* Lexicons).matchers(workspace, plan.lexicons), refusalOfVoice)
   const needed = plan.turns.map(({ input }) => matchers.map((matcher) => lexemesIn(input, matcher)))
   const more = needed.flat().reduce((sum, { charactersMore }) => sum + charactersMore, 0)
@@ -82,7 +83,7 @@ export const completed = Effect.fnUntraced(function* (plan: SpeechPlan, workspac
     const lexemes = needed[at]?.flatMap((found) => found.lexemes) ?? []
     // An alias can be in another script.
     const input = [turn.input, ...lexemes.flatMap(({ alias = "" }) => alias)].join("\n")
-    const others = otherVoices(catalogue, { ...turn, input }, plan.speed)
+    const others = otherVoices({ ...catalogue, voices }, { ...turn, input }, plan.speed)
     return { ...turn, otherVoices: others, ...(lexemes.length === 0 ? {} : { lexemes }) }
   })
   const whole: SpeechPlan = { ...plan, turns }

@@ -4,7 +4,7 @@ import { speechInputMax } from "#speech/api"
 import { type SampleEncoding, wavHeader } from "#speech/audio"
 import { bytesAnswer, streamAnswer } from "#http"
 import type { Spoken } from "../speaking/Speech.ts"
-import type { Order, SpeechPlan, SpeechRoute } from "../speaking/plan.ts"
+import type { Delivery, Order, SpeechPlan, SpeechRoute } from "../speaking/plan.ts"
 import { refusalOf } from "../refusals.ts"
 import { type Marked, markedInput, type VendorTags } from "../vendors/markup.ts"
 import { headersOfContent, prepareAnswer, speak, started, timed } from "./speaking.ts"
@@ -15,8 +15,7 @@ interface VendorOrder {
   readonly text: string
   readonly tags: VendorTags
   readonly route: SpeechRoute
-  /** The caller takes bytes as they come. */
-  readonly isStreamed: boolean
+  readonly delivery: Delivery
 }
 
 export interface VendorSpeech {
@@ -27,34 +26,32 @@ export interface VendorSpeech {
 
 export const beginSpeech = Effect.fnUntraced(function* (asked: VendorOrder) {
   const startedAtMs = yield* started
-  const { isStreamed, route, tags, text, voiceId } = asked
+  const { delivery, route, tags, text, voiceId } = asked
   const { input, sent } = markedInput(text, tags)
   const order = { ...asked.order, turns: [{ voice_id: voiceId, input }] }
-  const prepared = yield* prepareAnswer(order, { route, charactersMax: speechInputMax.stream, isStreamed })
+  const prepared = yield* prepareAnswer(order, { route, charactersMax: speechInputMax.stream, delivery })
   const plan = { ...prepared, billableCharacters: text.length }
   const begun: VendorSpeech = { plan, spoken: yield* speak(plan, startedAtMs), sent }
   return begun
 })
 
-interface Delivery {
+interface AudioBytes {
   readonly bytes: Spoken["bytes"]
   /** Of the samples of a WAV file; other audio is sent as it is made. */
   readonly wav: SampleEncoding | undefined
 }
 
 /** All of the audio, as a file. */
-export const wholeFile = Effect.fnUntraced(function* ({ plan }: VendorSpeech, { bytes, wav }: Delivery) {
+export const wholeFile = Effect.fnUntraced(function* ({ plan }: VendorSpeech, { bytes, wav }: AudioBytes) {
   const data = Buffer.concat(yield* Effect.mapError(Stream.runCollect(bytes), (error) => refusalOf(error, false)))
   return wav === undefined ? data : Buffer.concat([wavHeader(plan.format.sampleRateHz, data.length, wav), data])
 })
 
-export const audioAnswer = Effect.fnUntraced(function* (speech: VendorSpeech, delivery: Delivery) {
+export const audioAnswer = Effect.fnUntraced(function* (speech: VendorSpeech, audio: AudioBytes) {
   const { plan, spoken } = speech
   const headers = timed(spoken, { ...(yield* headersOfContent(plan, spoken)), "cache-control": "no-store" })
-  if (delivery.wav !== undefined) return bytesAnswer(yield* wholeFile(speech, delivery), "audio/wav", { headers })
+  if (audio.wav !== undefined) return bytesAnswer(yield* wholeFile(speech, audio), "audio/wav", { headers })
   const { audioFormat, mediaType } = plan.format
   const contentType = audioFormat === "pcm" ? "audio/pcm" : mediaType
-  return yield* Effect.mapError(streamAnswer(delivery.bytes, { contentType, headers }), (error) =>
-    refusalOf(error, false)
-  )
+  return yield* Effect.mapError(streamAnswer(audio.bytes, { contentType, headers }), (error) => refusalOf(error, false))
 })

@@ -307,7 +307,7 @@ const pcmOf = (parts: Parts, answer: Answer, pieces: SpeechSession["pieces"]) =>
       recorder?.marks(marks)
       listenFor(parts, answer, pcm)
       answer.samples += pcm.length
-      if (player.fed(pcm.length / speechSampleRateHz, nowMs(), waitedMs)) {
+      if (player.fed(pcm.length / speechSampleRateHz, nowMs(), waitedMs) && plan.isPlayed) {
         meters.underruns.inc({})
         underruns.note(clock.currentTimeMillisUnsafe(), 1)
       }

@@ -69,14 +69,20 @@ export interface PlanOptions {
   readonly findVoice: FindVoice
   /** What holds for a request that does not say. */
   readonly textNormalization: boolean
-  /** The caller takes bytes as they come, even if the route's own dialect answers with all of them. */
-  readonly isStreamed?: boolean
+  /** Without it, what the route says in its own dialect. */
+  readonly delivery?: Delivery
 }
+
+/** How a caller takes the audio: all of it at once, as it comes, or as it comes where the voices are fast enough. */
+export type Delivery = "whole" | "streamed" | "either"
 
 export const planSpeech = (order: Order, options: PlanOptions): Planned<SpeechPlan> => {
   const { route, charactersMax, findVoice } = options
+  const { delivery = route.startsWith(streamRoutes) ? "streamed" : "whole" } = options
   const characters = order.turns.reduce((sum, turn) => sum + turn.input.length, 0)
   if (characters > charactersMax) return Result.fail(inputTooLong(characters, charactersMax))
+  const slow = order.turns.find(({ voice_id }) => findVoice(voice_id)?.isRealTime === false)
+  if (slow !== undefined && delivery === "streamed") return Result.fail(notRealTime(slow.voice_id))
   return Result.flatMap(modelFor(order.model, route), (model) =>
     Result.flatMap(formatFor(order, options, model), (format) =>
       Result.map(Result.flatMap(turnsFor(order, model, findVoice), tellingAll(order)), (turns) => ({
@@ -89,7 +95,7 @@ export const planSpeech = (order: Order, options: PlanOptions): Planned<SpeechPl
         ...(order.lexicons === undefined ? {} : { lexicons: order.lexicons }),
         loudnessNormalization: order.options?.loudness_normalization ?? false,
         billableCharacters: characters,
-        isPlayed: options.isStreamed ?? route.startsWith(streamRoutes)
+        isPlayed: delivery !== "whole" && slow === undefined
       }))
     )
   )
@@ -119,6 +125,13 @@ const inputTooLong = (characters: number, charactersMax: number) =>
     message: `the input has ${characters} characters, at most ${charactersMax} are taken here`,
     details: { characters, characters_max: charactersMax }
   })
+
+const notRealTime = (voiceId: string) => {
+  const message =
+    `the voice ${voiceId} takes longer to speak than to be heard, so it is not streamed or spoken live: ` +
+    "/v1/audio/speech, /v1/audio/dialogue and /v1/audio/captions answer with all of it"
+  return new WireError({ status: 400, code: "voice_not_real_time", message })
+}
 
 const modelFor = (name: string | undefined, route: SpeechRoute): Planned<SpeechModel> => {
   const isDialogue = route === "/v1/audio/dialogue"

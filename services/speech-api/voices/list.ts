@@ -9,7 +9,7 @@ import type { ClonedVoice } from "./records.ts"
 import { clonedModels, type CloneRules, isInRange } from "./speakable.ts"
 
 /** A voice of the catalogue, or one that a workspace has cloned. */
-export interface ListedVoice extends Pick<SharedVoice, "id" | "displayName" | "locale" | "models"> {
+export interface ListedVoice extends Pick<SharedVoice, "id" | "displayName" | "locale" | "models" | "isRealTime"> {
   readonly gender: "male" | "female" | "not_specified"
   readonly quality?: VoiceQuality
   readonly tags?: ReadonlyArray<string>
@@ -26,6 +26,7 @@ export const voiceBody = ({
   locale,
   models,
   quality,
+  isRealTime = true,
   tags,
   preview,
   cloned
@@ -46,6 +47,7 @@ export const voiceBody = ({
     ? { preview_audio: preview ?? previewPath(id) }
     : { avatar_image: cloned.hasAvatar ? `/v1/voices/${id}/avatar` : null }),
   ...(quality === undefined ? {} : { quality }),
+  ...(isRealTime ? {} : { real_time: false }),
   ...(tags === undefined ? {} : { tags })
 })
 

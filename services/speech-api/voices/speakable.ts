@@ -23,7 +23,7 @@ import { refusalOfVoice } from "../refusals.ts"
 import { configuredCatalogue } from "./configured-catalogue.ts"
 
 /** What a plan needs to know of a voice, shared or cloned by a workspace. */
-export interface SpeakableVoice extends Pick<SharedVoice, "id" | "displayName" | "locale" | "models"> {
+export interface SpeakableVoice extends Pick<SharedVoice, "id" | "displayName" | "locale" | "models" | "isRealTime"> {
   /** Models that speak with it only in other workspaces. */
   readonly withheld: ReadonlyArray<ModelId>
   /** No engine can speak with it at present. */
@@ -75,8 +75,8 @@ export const sharedSpeakable =
   (id) => {
     const voice = byId(id)
     if (voice === undefined) return undefined
-    const { displayName, locale, models } = voice
-    const speaks = { id, displayName, locale, models, withheld: [] }
+    const { displayName, isRealTime = true, locale, models } = voice
+    const speaks = { id, displayName, isRealTime, locale, models, withheld: [] }
     return {
       ...speaks,
       isSilent: isSilent(voice),

@@ -187,6 +187,7 @@ const speaking = [
   "bad_request",
   "forbidden",
   "voice_not_found",
+  "voice_not_real_time",
   "payload_too_large",
   "unsupported_media_type",
   "concurrency_limit_reached",

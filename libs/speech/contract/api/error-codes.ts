@@ -11,6 +11,10 @@ export const speechErrorCodes = {
   validation_failed: commonErrorCodes.validation_failed,
   invalid_api_version: { status: 400, when: "`Service-Version` is not a date, or later than the newest version." },
   speech_marks_unsupported: { status: 400, when: "The model has no speech marks on a stream." },
+  voice_not_real_time: {
+    status: 400,
+    when: "The voice takes longer to speak than to be heard, so it is spoken in whole answers alone."
+  },
   unauthorized: commonErrorCodes.unauthorized,
   insufficient_scope: commonErrorCodes.insufficient_scope,
   forbidden: {

@@ -198,7 +198,7 @@ export const AudioGroup = guarded(
   act("createSpeech", "/v1/audio/speech", {
     payload: SpeechRequest,
     success: SpeechResponse,
-    refused: speakingCodes,
+    refused: [...speakingCodes, "voice_not_real_time"],
     scope: "audio:speech",
     summary: "Speak a text",
     description:
@@ -218,7 +218,7 @@ export const AudioGroup = guarded(
   act("streamSpeech", "/v1/audio/stream", {
     payload: StreamRequest,
     success: HttpApiSchema.StreamUint8Array({ contentType: streamedMediaTypes }),
-    refused: speakingCodes,
+    refused: [...speakingCodes, "voice_not_real_time"],
     scope: "audio:stream",
     summary: "Speak a text, as a stream of audio",
     description:
@@ -230,7 +230,7 @@ export const AudioGroup = guarded(
   act("streamSpeechWithTimestamps", "/v1/audio/stream/with-timestamps", {
     payload: StreamRequest,
     success: HttpApiSchema.StreamSse({ data: SpeechEvent }),
-    refused: [...speakingCodes, "speech_marks_unsupported"],
+    refused: [...speakingCodes, "speech_marks_unsupported", "voice_not_real_time"],
     scope: "audio:stream",
     summary: "Speak a text, as events with audio and word marks",
     description:

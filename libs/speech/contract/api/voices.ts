@@ -68,6 +68,12 @@ export const Voice = Schema.Struct({
         "`basic` words are lost. Absent for voices that nobody judged: cloned ones, and most of the operator's own."
     )
   ),
+  real_time: Schema.optionalKey(Schema.Boolean).pipe(
+    describe(
+      "`false` for a voice that takes longer to speak than to be heard: whole answers alone are spoken with it, and " +
+        "what is played as it comes is refused with `voice_not_real_time`. Absent for all others."
+    )
+  ),
   tags: Schema.optionalKey(Schema.Array(Schema.String))
 }).annotate({ identifier: "Voice" })
 export interface Voice extends Schema.Schema.Type<typeof Voice> {}

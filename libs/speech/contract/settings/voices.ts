@@ -11,7 +11,6 @@ const Gender = Schema.Literals(["male", "female", "not_specified"])
 const Speaker = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{1,64}$/u))
 const GainDb = span(-40, 40)
 const Tags = Schema.Array(Schema.String.check(Schema.isBetweenLength(1, 32))).check(Schema.isMaxLength(16))
-
 const ModelVoice = Schema.Struct({
   Id: required(Id, "The voice_id of requests. One of the catalogue's own is replaced by it."),
   Name: optional(Name, "What lists show; without it the Id."),
@@ -44,6 +43,11 @@ const VoiceModel = Schema.Struct({
   Id: required(Id, "Names the model in metrics and on the bus: `model-<Id>`."),
   Folder: required(Schema.NonEmptyString, "The folder with the model's files, as it was unpacked."),
   Threads: withDefault(whole(1, 64), 1, "Threads that compute one chunk; a chunk of the model is spoken at a time."),
+  RealTime: withDefault(
+    Schema.Boolean,
+    true,
+    "False for one that takes longer to speak than to be heard: it serves whole answers, and is refused for what is played as it comes (docs/voices.md)."
+  ),
   Voices: required(
     Schema.Array(ModelVoice).check(Schema.isBetweenLength(1, 1_000)),
     "Its voices: one for each speaker that callers may name."
@@ -77,6 +81,7 @@ const VoiceProcess = Schema.Struct({
     8_192,
     "Of address space, which is more than the memory in use; macOS has no such limit."
   ),
+  RealTime: withDefault(Schema.Boolean, true, "False where a second of speech takes it longer, as with a model."),
   Voices: required(
     Schema.Array(ProcessVoice).check(Schema.isBetweenLength(1, 1_000)),
     "What callers may name: one for each of its voices."

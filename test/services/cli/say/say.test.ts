@@ -23,6 +23,7 @@ const readIn = (bytesEach: number) => {
 }
 
 describe("the model of a voice", () => {
+  const format = { outputFormat: "mp3_24000_64", route: "stream", wavRateHz: undefined } as const
   const voice = (...names: ReadonlyArray<"tts-3.0" | "tts-multilingual">) => ({
     models: names.map((name) => ({ name, languages: [{ locale: "nl-NL", preview_audio: null }] }))
   })
@@ -33,11 +34,17 @@ describe("the model of a voice", () => {
   })
 
   it("answers at once where it has no marks on a stream, if the text is short enough", () => {
-    const format = { outputFormat: "mp3_24000_64", route: "stream", wavRateHz: undefined } as const
-    assert.strictEqual(routed({ text: "a".repeat(2_000), format }, "tts-multilingual").route, "answer")
-    assert.strictEqual(routed({ text: "a".repeat(2_001), format }, "tts-multilingual").route, "stream")
-    assert.strictEqual(routed({ text: "a", format }, "tts-3.0").route, "stream")
-    assert.strictEqual(routed({ text: "a", format }).route, "stream")
+    const [model, of] = ["tts-multilingual", { voice: undefined }]
+    assert.strictEqual(routed({ text: "a".repeat(2_000), format }, { model, ...of }).route, "answer")
+    assert.strictEqual(routed({ text: "a".repeat(2_001), format }, { model, ...of }).route, "stream")
+    assert.strictEqual(routed({ text: "a", format }, { model: "tts-3.0", ...of }).route, "stream")
+    assert.strictEqual(routed({ text: "a", format }, { model: undefined, ...of }).route, "stream")
+  })
+
+  it("answers at once with a voice that takes longer to speak than to be heard", () => {
+    const routeOf = (real_time?: boolean) =>
+      routed({ text: "a", format }, { model: undefined, voice: real_time === undefined ? {} : { real_time } }).route
+    assert.deepStrictEqual([routeOf(false), routeOf(true), routeOf()], ["answer", "stream", "stream"])
   })
 })
 

@@ -5,7 +5,7 @@ import { engineVoice, sharedVoices, voiceById } from "#speech"
 import { catalogueOf, usableOf } from "../../../../libs/speech/catalogue.ts"
 import { type FindVoice, sharedSpeakable, speakableClone } from "../../../../services/speech-api/voices/speakable.ts"
 import { type Order, planSpeech, type SpeechRoute } from "../../../../services/speech-api/speaking/plan.ts"
-import { dialogue, planned, refused, speech, spokenBy } from "./planned-orders.ts"
+import { dialogue, planDelivered, planned, refused, speech, spokenBy, stream, timestamps } from "./planned-orders.ts"
 import { clonedVoice } from "../voices/records.ts"
 
 describe("the voice and its language", () => {
@@ -79,6 +79,47 @@ describe("the voice and its language", () => {
         }
       }
     }
+  })
+})
+
+describe("a voice that takes longer to speak than to be heard", () => {
+  it.each([
+    [speech, "whole"],
+    [speech, "either"],
+    [dialogue, "whole"],
+    [stream, "whole"],
+    [stream, "either"],
+    [timestamps, "whole"]
+  ] as const)("speaks on %s what is taken as %s, and nobody plays it as it comes", (route, delivery) => {
+    const plan = Result.getOrThrow(planDelivered(spokenBy("slow"), route, delivery))
+    assert.isFalse(plan.isPlayed)
+    const fast = Result.getOrThrow(planDelivered(spokenBy("henry"), route, delivery))
+    assert.strictEqual(fast.isPlayed, delivery === "either")
+  })
+
+  it.each([speech, stream, timestamps, dialogue] as const)(
+    "is refused on %s for what is played as it comes",
+    (route) => {
+      const { status, code, message } = Result.getOrThrow(
+        Result.flip(planDelivered(spokenBy("slow"), route, "streamed"))
+      )
+      assert.deepStrictEqual({ status, code }, { status: 400, code: "voice_not_real_time" })
+      assert.match(message, /^the voice slow .*\/v1\/audio\/speech, \/v1\/audio\/dialogue and \/v1\/audio\/captions/u)
+    }
+  )
+
+  it("is refused on the streams of our own, and on those alone", () => {
+    assert.deepStrictEqual(
+      ([stream, timestamps] as const).map((route) => refused(spokenBy("slow"), route, "audio/mpeg").code),
+      ["voice_not_real_time", "voice_not_real_time"]
+    )
+    assert.isFalse(planned(spokenBy("slow"), speech).isPlayed)
+    assert.isFalse(planned(spokenBy("slow"), dialogue).isPlayed)
+  })
+
+  it("has a whole dialogue wait for it", () => {
+    const turns = ["henry", "slow"].map((voice_id) => ({ input: "Hello.", voice_id }))
+    assert.isFalse(Result.getOrThrow(planDelivered({ turns }, dialogue, "either")).isPlayed)
   })
 })
 

@@ -1,6 +1,7 @@
 /** Orders of speech, planned for a route or refused. */
 import { Result } from "effect"
 import {
+  type Delivery,
   type Order,
   planSpeech,
   type SpeechPlan,
@@ -10,9 +11,10 @@ import { catalogueOf } from "#speech"
 import { type FindVoice, sharedSpeakable } from "../../../../services/speech-api/voices/speakable.ts"
 
 const ofCatalogue = sharedSpeakable(catalogueOf([]))
-/** `mute` is a voice of a program, which tells no phonemes. */
+/** `mute` is a voice of a program, which tells no phonemes; `slow` takes longer to speak than to be heard. */
 const findVoice: FindVoice = (id) => {
-  const voice = ofCatalogue(id === "mute" ? "henry" : id)
+  const voice = ofCatalogue(id === "mute" || id === "slow" ? "henry" : id)
+  if (voice !== undefined && id === "slow") return { ...voice, id, isRealTime: false }
   if (voice === undefined || id !== "mute") return voice
   const engineVoice: typeof voice.engineVoice = (locale) => {
     const own = voice.engineVoice(locale)
@@ -30,6 +32,15 @@ const hello: Order = { turns: [{ input: "Hello.", voice_id: "henry" }] }
 
 export const plan = (order: Partial<Order>, route: SpeechRoute = speech, accept?: string) =>
   planSpeech({ ...hello, ...order }, { route, accept, charactersMax: 20_000, findVoice, textNormalization: true })
+export const planDelivered = (order: Order, route: SpeechRoute, delivery: Delivery) =>
+  planSpeech(order, {
+    route,
+    accept: "audio/mpeg",
+    charactersMax: 20_000,
+    findVoice,
+    textNormalization: true,
+    delivery
+  })
 export const planAtMost = (charactersMax: number, order: Order, route: SpeechRoute = speech) =>
   planSpeech(order, { route, accept: undefined, charactersMax, findVoice, textNormalization: true })
 export const planned = (...given: Parameters<typeof plan>): SpeechPlan => Result.getOrThrow(plan(...given))

@@ -35,6 +35,7 @@ const processOf = (speaker: string, options: Partial<VoiceProcess>): VoiceProces
   Folder: "/",
   Environment: [],
   AtOnce: 1,
+  RealTime: true,
   StartSecondsMax: 60,
   JobSecondsMax: 60,
   AudioSecondsMax: 60,
