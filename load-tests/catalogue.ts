@@ -28,6 +28,7 @@ import { streams } from "./speech/streams.ts"
 import { firstSound } from "./speech/first-sound.ts"
 import { neuralFirstByte, ttfb } from "./speech/ttfb.ts"
 import { unpaced } from "./speech/unpaced.ts"
+import { spokenBeside } from "./speech/book.ts"
 import { brief, voices } from "./speech/voices.ts"
 import { changes } from "./webhooks/changes.ts"
 import { manyEndpoints } from "./webhooks/endpoints.ts"
@@ -108,7 +109,8 @@ export const catalogue: Readonly<Record<string, Scenario>> = {
       cost: engineCost,
       marks: modelMarks,
       "first-byte": neuralFirstByte,
-      "first-sound": firstSound
+      "first-sound": firstSound,
+      book: spokenBeside
     },
     takes: ["sizes"],
     keeps: ["STARLING_HEARING", "STARLING_VOICES", "VOICES_MODELS"]

@@ -153,6 +153,8 @@ export const speechBoard: Board = {
           "{{encoder}} {{reason}}",
           "Missing, failed, overloaded or too slow to start."
         ),
+        panel("Books", "short", "sum(speech_jobs_running)", "spoken now", "Jobs in the background of live speech."),
+        panel("Books ended", "reqps", rate("speech_jobs_total", "outcome"), "{{outcome}}", "By outcome."),
         panel("Consents", "reqps", rate("speech_consent_checks_total", "outcome"), "{{outcome}}", "Of cloned voices."),
         panel("Voices made", "reqps", rate("speech_voice_creates_total", "outcome"), "{{outcome}}", "By outcome.")
       ]

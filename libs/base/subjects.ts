@@ -98,6 +98,8 @@ export const subjects = {
   speechSessions: "speech.sessions",
   speechChunks: (engine: string) => `speech.chunks.${engine}`,
   speechChunksAll: "speech.chunks.*",
+  /** Books to be spoken. */
+  speechJobs: "speech-jobs",
   /**
    * All messages to a process; the last token names one of its sessions. An instance name begins with a word of its
    * role's, `speech-…` or `verifier-…`: a party without a part in that role's work can neither send there nor listen.

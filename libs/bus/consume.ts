@@ -63,9 +63,10 @@ export interface ConsumeOptions<A, R> {
   readonly pullMax?: number
   /**
    * Messages in work at once in this process, where the consumer allows more. A message handed back with a delay counts
-   * until the delay is over.
+   * until the delay is over, unless it makes room for others meanwhile.
    */
   readonly inWorkMax?: number
+  readonly delayedMakeRoom?: true
   readonly codec: MessageCodec<A>
   /** Names this consumer in REJECTED and in metrics. */
   readonly origin: string
@@ -99,7 +100,8 @@ export const consume = Effect.fnUntraced(function* <A, R>(
   const room = inWorkMax === undefined ? undefined : yield* makeRoom(inWorkMax)
   const nats = yield* Nats
   const consumers = yield* Consumers
-  const worker = yield* makeWorker(options, room?.leave ?? (() => {}))
+  const leave: Room["leave"] = (awayMs) => room?.leave(options.delayedMakeRoom === true ? 0 : awayMs)
+  const worker = yield* makeWorker(options, leave)
   let current = declaration
   const ensure = Effect.suspend(() => consumers.ensure(current))
   yield* ensure

@@ -25,7 +25,7 @@ import { consolePage, role, top, trial, up } from "./commands/fleet.ts"
 import { backup, broker, doctor, runner } from "./commands/hosting.ts"
 import { keys } from "./commands/keys.ts"
 import { type OperatorsCommands, operatorsFor } from "./operators.ts"
-import { agents, lexicons, pay, payer, say } from "./commands/speech-and-models.ts"
+import { agents, audiobooks, lexicons, pay, payer, say } from "./commands/speech-and-models.ts"
 
 export const runCommandLine = (parameters: ReadonlyArray<string>, version: string): void => {
   const stop = Effect.runCallback(commandLine(parameters, version), {
@@ -136,7 +136,10 @@ export const starlingWith = (operators: OperatorsCommands) =>
         commands: [operators.endpoints, operators.deliveries, operators.abandoned, operators.rejected]
       },
       { group: "Money", commands: [operators.receipts, operators.claims, operators.books, keys] },
-      { group: "Speech and models", commands: [say, lexicons, operators.speech, operators.models, pay, payer, agents] },
+      {
+        group: "Speech and models",
+        commands: [say, audiobooks, lexicons, operators.speech, operators.models, pay, payer, agents]
+      },
       { group: "Access", commands: [token, consents] },
       { group: "Where it runs", commands: [doctor, backup, broker, runner] },
       { group: "Working on Starling", commands: [check, test, mutants, load, docs, topology] }

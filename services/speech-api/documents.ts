@@ -11,6 +11,7 @@ import {
   elevenLabsMultiPath,
   elevenLabsPath,
   fullNameBytesMax,
+  jobLimits,
   lexiconsNamedMax,
   LiveClientMessage,
   liveCloseCodes,
@@ -63,6 +64,7 @@ export const speechDocuments = apiDocuments(() => ({
     ...silenceChapter,
     ...marksChapter,
     ...captionsChapter,
+    ...jobsChapter,
     ...ssmlChapter(),
     ...limitsChapter()
   ],
@@ -116,7 +118,7 @@ const answerHeaders = {
   Deprecation: answerHeader("Since when the flow that was used is deprecated (RFC 9745).", false),
   Sunset: answerHeader("From when on it is refused (RFC 8594).", false),
   Link: answerHeader("Where to read of it, and what comes after it.", false),
-  Location: answerHeader("Where the new voice is.", true)
+  Location: answerHeader("Where the new voice or job is.", true)
 }
 type HeaderName = keyof typeof answerHeaders
 
@@ -138,6 +140,7 @@ const ofSuccess: Readonly<Record<string, ReadonlyArray<HeaderName>>> = {
     "Speechify-Audio-Content-Type"
   ],
   createConsentChallenge: ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "Idempotent-Replayed"],
+  createJob: ["Location", "Idempotent-Replayed"],
   createVoice: ["Location", "Deprecation", "Sunset", "Link", "Idempotent-Replayed"]
 }
 
@@ -321,6 +324,20 @@ const marksChapter = [
   "Between two phonemes that do not touch there is a pause: the mouth is at rest, which is viseme 0. Phonemes are told by espeak-ng, " +
     "flite, and the models that read phonemes, as that of `heart` and Kokoro. With a voice of an operator's program or a zero-shot model a request " +
     "for `phoneme` or `viseme` is refused. A model that reads letters leaves them out, and so do words that another voice speaks whose engine tells none."
+]
+
+const jobsChapter = [
+  "## Audiobooks",
+  "`POST /v1/audio/jobs` takes a whole book, as text, Markdown or HTML, and answers 202 with its chapters. It is spoken in the background: live " +
+    "answers come first, and a book goes on with what they leave of the fleet. `GET` of the job says how far it is, and its `/events` tell it " +
+    "as it goes on. Each chapter has its files as soon as all of it is spoken: the audio, as m4b (AAC, 64 kbit/s) or mp3, with the titles and a mark for each " +
+    "heading within the chapter; its captions; and the marks of its words, by their places in the input as it was sent. A job survives the " +
+    "process that works on it: another goes on with the next passage, of some 4,000 characters.",
+  "Job and files are kept for seven days after the last change, or until `DELETE`. The characters that are read of the input are billed as they are " +
+    "spoken. A workspace has `SpeechApi.JobsPerWorkspace` unfinished jobs at most. A voice that is removed meanwhile, or an engine that cannot speak a passage " +
+    "after five attempts, ends the job as `failed` with `error`; the chapters that were finished keep their files.",
+  `A book has ${jobLimits.charactersMax.toLocaleString("en")} characters and ${jobLimits.chaptersMax} chapters at most, and ${jobLimits.speakersMax} speakers. ` +
+    "[What is read of it](audiobooks.md), and where its chapters begin, follows its headings. Words in a script that no voice reads are passed over."
 ]
 
 const captionsChapter = [

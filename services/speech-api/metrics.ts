@@ -67,6 +67,17 @@ export const beginnings = defineGauge({
   help: "Answers that have begun and not brought their caller three seconds of sound yet.",
   labels: []
 })
+export const jobsRunning = defineGauge({
+  name: "speech_jobs_running",
+  help: "Books that this process has spoken now.",
+  labels: []
+})
+export const jobsEnded = defineCounter({
+  name: "speech_jobs_total",
+  help: "Jobs by how they ended: completed, failed, removed by the caller before their end.",
+  labels: ["outcome"],
+  values: { outcome: ["completed", "failed", "removed"] }
+})
 export const waitingCallers = defineGauge({
   name: "speech_callers_waiting",
   help: "Callers that wait for their turn to begin.",
@@ -143,6 +154,8 @@ export const speechApiMetrics = [
   takeovers,
   refusals,
   beginnings,
+  jobsRunning,
+  jobsEnded,
   waitingCallers,
   beginSeconds,
   charactersSpoken,

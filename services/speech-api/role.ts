@@ -4,8 +4,9 @@
  * in: HTTP and WebSockets on SpeechApi.Port; frames on `speech.to.<instance>.<session>`
  * out: `speech.sessions` (request), credit and cancel to the sequencers; KV `speech-figures`, for operators; KV
  * `speech-engines` is followed, to know which voices can be heard
- * state: KV `voices`, `lexicons`, `consents`, `consent-challenges`, objects `voice-samples`, `consent-recordings`; KV
- * `tokens` is read, `token-uses` written
+ * in and out: SPEECH_JOBS, the books to be spoken in the background
+ * state: KV `voices`, `lexicons`, `consents`, `consent-challenges`, `speech-jobs`, objects `voice-samples`,
+ * `consent-recordings`, `speech-job-files`; KV `tokens` is read, `token-uses` written
  * failure policy: a lost sequencer is replaced from the first missing sample; if no other is free, the session waits
  * for
  * one; a caller that leaves cancels within 100 ms; a session that cannot be heard in time is refused with 429 or 503
@@ -33,6 +34,10 @@ import { SpeechAdmission } from "./speaking/SpeechAdmission.ts"
 import { SpeechSessions } from "./speaking/SpeechSessions.ts"
 import { figuresPublished } from "./figures.ts"
 import { audioRoutes } from "./http/audio.ts"
+import { jobRoutes } from "./http/jobs.ts"
+import { JobFiles } from "./jobs/JobFiles.ts"
+import { JobStore } from "./jobs/JobStore.ts"
+import { jobWork } from "./jobs/work.ts"
 import { lexiconRoutes } from "./http/lexicons.ts"
 import { voiceRoutes } from "./http/voices.ts"
 import { Lexicons } from "./lexicons/Lexicons.ts"
@@ -76,6 +81,7 @@ const parts = Layer.unwrap(
 
 export const speechRoutes = [
   ...audioRoutes,
+  ...jobRoutes,
   ...voiceRoutes,
   ...lexiconRoutes,
   ...elevenLabsRoutes,
@@ -120,6 +126,8 @@ const clonedVoices = Layer.mergeAll(creation, VoiceRemoval.sweeping, Challenges.
 /** Needs the bus and the runtime. */
 export const speechApi = Layer.mergeAll(announced, figuresPublished).pipe(
   Layer.provide(listener),
+  Layer.merge(jobWork),
+  Layer.provide(JobStore.layer.pipe(Layer.provideMerge(JobFiles.layer))),
   Layer.provide(LiveConnections.layer),
   Layer.provide(Speech.layer),
   Layer.provide(SpeechSessions.layer),

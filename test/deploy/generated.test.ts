@@ -125,6 +125,20 @@ describe("the generated manifests", () => {
           maxDeliver: -1,
           preventDelete: true
         }
+      },
+      {
+        name: "speech-jobs-speech-api",
+        spec: {
+          streamName: "SPEECH_JOBS",
+          durableName: "speech-api",
+          deliverPolicy: "all",
+          replayPolicy: "instant",
+          ackPolicy: "explicit",
+          ackWait: "5s",
+          maxAckPending: 1_000,
+          maxDeliver: -1,
+          preventDelete: true
+        }
       }
     ])
   })

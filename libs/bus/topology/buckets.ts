@@ -286,6 +286,17 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     readers: ["speech-api", "operator"]
   },
   {
+    name: "speech-jobs",
+    why: "Books that are spoken or were: which chapters they have, how far each is, and how they ended; a week after the last change they are forgotten.",
+    ttlMs: 7 * dayMs,
+    keyTtl: false,
+    // 500 chapters with titles of 200 characters.
+    valueBytesMax: 512 * kib,
+    leaderReads: true,
+    writers: ["speech-api"],
+    readers: ["speech-api", "operator"]
+  },
+  {
     name: "conditions",
     why: "What was wrong with the fleet, and since when, so that the next console knows it; a month after it ended it is forgotten.",
     ttlMs: 31 * dayMs,
@@ -378,6 +389,15 @@ export const objectStores: ReadonlyArray<ObjectStoreDeclaration> = [
     bytesMax: null,
     writers: ["speech-api"],
     readers: ["speech-api", "speech-synthesizer"]
+  },
+  {
+    name: "speech-job-files",
+    why: "The text of each book, what is spoken of the chapter in work, and the files of the finished chapters; gone with the job, a day after it at the latest.",
+    ttlMs: 8 * dayMs,
+    // The sound of a chapter until it is encoded, 170 MB an hour, and 30 MB for each hour of files.
+    bytesMax: 8_192 * mib,
+    writers: ["speech-api"],
+    readers: ["speech-api"]
   },
   {
     name: "consent-recordings",

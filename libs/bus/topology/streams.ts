@@ -179,6 +179,32 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     consumers: ["speech-synthesizer"]
   },
   {
+    name: "SPEECH_JOBS",
+    why: "Books to be spoken in the background; one whose process dies goes to another.",
+    subjects: ["speech-jobs"],
+    retention: "workqueue",
+    storage: "file",
+    // A caller whose job is not stored is told so.
+    discard: "new",
+    // As long as the job's record.
+    ageMsMax: 7 * dayMs,
+    bytesMax: 16 * mib,
+    messageBytesMax: 4 * kib,
+    features: [],
+    publishers: ["speech-api"],
+    readers: ["speech-api"],
+    readyConsumers: [
+      {
+        reader: "speech-api",
+        filterSubjects: ["speech-jobs"],
+        // Far more processes than any fleet has; each takes as many as its setting allows.
+        unackedMax: 1_000,
+        // Heartbeats keep a job for hours; one that a dead process had goes to the next after this.
+        ackWaitMs: 5_000
+      }
+    ]
+  },
+  {
     name: "REJECTED",
     why: "Every message that failed its schema, with the paths of its faults: nothing is dropped in silence.",
     subjects: ["rejected.*"],

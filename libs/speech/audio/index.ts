@@ -1,4 +1,5 @@
 /** The audio: formats, samples, recordings, and the encoders that turn PCM into the format that a client requested. */
+export { chapterMediaTypes, type ChapterTags, writeChapterFile } from "./chapter-file.ts"
 export { Encoders } from "./encoders/encoders.ts"
 export { audioMetrics } from "./encoders/metrics.ts"
 export { ffmpegPoolDefaults } from "./encoders/pool.ts"
@@ -29,4 +30,4 @@ export {
   type RecordingLimits
 } from "./recordings.ts"
 export { makeResampler, resample } from "./resample.ts"
-export { concatPcm, crossFade, pcmToBytes, type SampleEncoding, wavHeader } from "./samples.ts"
+export { concatPcm, crossFade, pcmFromBytes, pcmToBytes, type SampleEncoding, wavHeader } from "./samples.ts"

@@ -10,6 +10,7 @@ export {
 } from "./engine-voice.ts"
 export { EngineState, FigureVoice, recentFigures, SpeechFigures, SynthesizerEngines } from "./figures.ts"
 export { type OutputFormat, outputFormats, streamedFormats, streamedMediaTypes } from "./formats.ts"
+export { type JobAudioFormat, jobAudioFormats, JobOrder, jobStates } from "./jobs.ts"
 export { type MarkKind, markKinds, OtherMark, PhonemeMark, SentenceMark, SpeechMarks, WordMark } from "./marks.ts"
 export { byQuality, VoiceQuality } from "./voice-quality.ts"
 export { findModel, type ModelId, type SpeechModel, speechModels } from "./models.ts"

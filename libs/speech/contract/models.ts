@@ -22,6 +22,7 @@ const speech = "/v1/audio/speech"
 const stream = "/v1/audio/stream"
 const timestamps = "/v1/audio/stream/with-timestamps"
 const dialogue = "/v1/audio/dialogue"
+const jobs = "/v1/audio/jobs"
 const multilingual = ["en", "de-DE", "es-ES", "es-MX", "fr-FR", "it-IT", "pt-BR"]
 const beyond = ["nl-NL", "pl-PL", "sv-SE", "cs-CZ", "tr-TR", "ru-RU", "hi-IN", "zh-CN"]
 
@@ -35,7 +36,7 @@ export const speechModels: ReadonlyArray<SpeechModel> = [
     isDeprecated: false,
     description: "Streams from the first clause on, in seven locales, with word marks.",
     languages: multilingual,
-    routes: [speech, stream, timestamps],
+    routes: [speech, stream, timestamps, jobs],
     hasMarks: true,
     isEnglishOnly: false,
     isDialogue: false
@@ -49,7 +50,7 @@ export const speechModels: ReadonlyArray<SpeechModel> = [
     isDeprecated: false,
     description: "The quickest to the first byte, English only, with word marks.",
     languages: ["en"],
-    routes: [speech, stream, timestamps],
+    routes: [speech, stream, timestamps, jobs],
     hasMarks: true,
     isEnglishOnly: true,
     isDialogue: false
@@ -63,7 +64,7 @@ export const speechModels: ReadonlyArray<SpeechModel> = [
     isDeprecated: true,
     description: "Kept for callers of old; no word marks on the stream.",
     languages: ["en"],
-    routes: [speech, stream],
+    routes: [speech, stream, jobs],
     hasMarks: false,
     isEnglishOnly: true,
     isDialogue: false
@@ -77,7 +78,7 @@ export const speechModels: ReadonlyArray<SpeechModel> = [
     isDeprecated: true,
     description: "Kept for callers of old; no word marks on the stream.",
     languages: [...multilingual, ...beyond],
-    routes: [speech, stream],
+    routes: [speech, stream, jobs],
     hasMarks: false,
     isEnglishOnly: false,
     isDialogue: false

@@ -95,6 +95,55 @@ export const lexicons = Command.make("lexicons").pipe(
   Command.withSubcommands([listLexicons, storeLexicon, showLexicon, deleteLexicon])
 )
 
+const loadBooks = () => import("../say/audiobooks.ts")
+
+const folder = Flag.File("out").pipe(
+  Flag.withAlias("o"),
+  Flag.withMetavar("FOLDER"),
+  Flag.withDescription("where the chapters' files go")
+)
+
+const speakBook = Command.make(
+  "speak",
+  {
+    file: word("file", "the book, by its ending .md .html .xhtml, else plain text; - for standard input"),
+    out: folder,
+    voice: Flag.String("voice").pipe(Flag.withMetavar("ID"), Flag.withDescription("who reads it")),
+    speaker: texts("speaker", "NAME=VOICE", "who speaks paragraphs that begin with NAME and a colon, repeatable"),
+    format: orUndefined(Flag.Literals("format", ["m4b", "mp3"]).pipe(Flag.withDescription("of the files (m4b)"))),
+    title: text("title", "TEXT", "of the book; the file's name without it"),
+    author: text("author", "TEXT", "who wrote it"),
+    language: text("language", "TAG", "the language of the text, such as de-DE"),
+    speed: decimal("speed", { min: 0.25, max: 4, description: "how many times as fast as the voice's own pace" })
+  },
+  (given) => running(loadBooks, ({ speakBook }) => speakBook(given))
+).pipe(
+  Command.withDescription(
+    "Has a book of up to a million characters spoken, and fetches each chapter, with its captions, once it is finished. Ctrl-C leaves the job alone: fetch goes on with it."
+  ),
+  Command.withExamples([{ command: "starling audiobooks speak novel.md --voice heart -o novel" }])
+)
+
+const jobId = word("id", "of the job")
+
+const fetchBook = Command.make("fetch", { id: jobId, out: folder }, (given) =>
+  running(loadBooks, ({ fetchBook }) => fetchBook(given))
+).pipe(Command.withDescription("Fetches the chapters of a job, and those to come; files that are there already stay."))
+
+const listBooks = Command.make("list", ofList, (given) => running(loadBooks, ({ listBooks }) => listBooks(given))).pipe(
+  Command.withDescription("Every job of the workspace, a line each, the newest first.")
+)
+
+const removeBook = Command.make("remove", { id: jobId }, (given) =>
+  running(loadBooks, ({ removeBook }) => removeBook(given))
+).pipe(Command.withDescription("Ends a job, and removes its text and its files from the fleet."))
+
+export const audiobooks = Command.make("audiobooks").pipe(
+  Command.withShortDescription("have a book spoken, and fetch, list and remove such jobs"),
+  Command.withDescription("Books that the running fleet speaks in the background, with a file for each chapter."),
+  Command.withSubcommands([speakBook, fetchBook, listBooks, removeBook])
+)
+
 export const pay = Command.make(
   "pay",
   {

@@ -1,17 +1,13 @@
 /** What all routes that speak share: the checks before, the slot, the speech, and the headers of finished speech. */
 import { Clock, Effect, Option } from "effect"
-import { speechInputMax } from "#speech/api"
-import { Admission, Caller, HttpCall, streamAnswer, validationFailed, WireError } from "#http"
+import { Admission, Caller, HttpCall, streamAnswer, WireError } from "#http"
 import { Configuration } from "#configuration"
-import { lexemesIn, otherVoices } from "#speech"
-import { Lexicons } from "../lexicons/Lexicons.ts"
-import { cacheKeyOf } from "../speaking/SpeechCache.ts"
+import { completed } from "../speaking/completed-plan.ts"
 import { Speech, type Spoken } from "../speaking/Speech.ts"
 import { type Delivery, type Order, planSpeech, type SpeechPlan, type SpeechRoute } from "../speaking/plan.ts"
-import { refusalOf, refusalOfVoice } from "../refusals.ts"
+import { refusalOf } from "../refusals.ts"
 import { voicesOnceOpened } from "../voices/speakable.ts"
 import { callerVersion } from "./version.ts"
-import { configuredCatalogue } from "../voices/configured-catalogue.ts"
 
 // 20,000 characters of four bytes each, at worst escaped to twice that, with room for the other fields.
 export const bodyBytesMax = 512 * 1_024
@@ -66,30 +62,6 @@ const unlessCached = Effect.fnUntraced(function* (plan: SpeechPlan) {
 /** Like `prepare`, for a POST: refuses what the caller already has. */
 export const prepareAnswer = (order: Order, preparation: Preparation) =>
   Effect.flatMap(prepare(order, preparation), unlessCached)
-
-/** Adds the words of lexicons, the voices of other languages and scripts, and its place in the cache. */
-export const completed = Effect.fnUntraced(function* (plan: SpeechPlan, workspace: string) {
-  const catalogue = yield* configuredCatalogue
-  const voices = catalogue.voices.filter(({ isRealTime = true }) => isRealTime || !plan.isPlayed)
-  const matchers = yield* Effect.mapError((yield* Lexicons).matchers(workspace, plan.lexicons), refusalOfVoice)
-  const needed = plan.turns.map(({ input }) => matchers.map((matcher) => lexemesIn(input, matcher)))
-  const more = needed.flat().reduce((sum, { charactersMore }) => sum + charactersMore, 0)
-  if (more > speechInputMax.stream) {
-    return yield* validationFailed({
-      lexicons: `they add ${more} characters to the text, ${speechInputMax.stream} at most`
-    })
-  }
-  const turns = plan.turns.map((turn, at) => {
-    const lexemes = needed[at]?.flatMap((found) => found.lexemes) ?? []
-    // An alias can be in another script.
-    const input = [turn.input, ...lexemes.flatMap(({ alias = "" }) => alias)].join("\n")
-    const others = otherVoices({ ...catalogue, voices }, { ...turn, input }, plan.speed)
-    return { ...turn, otherVoices: others, ...(lexemes.length === 0 ? {} : { lexemes }) }
-  })
-  const whole: SpeechPlan = { ...plan, turns }
-  const cacheKey = cacheKeyOf(workspace, whole, (id) => catalogue.byId(id) !== undefined)
-  return cacheKey === undefined ? whole : { ...whole, cacheKey }
-})
 
 export const started = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nanos) / 1e6)
 

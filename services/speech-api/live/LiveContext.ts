@@ -17,7 +17,8 @@ import {
   ssmlOf,
   type TextFault as Fault
 } from "#speech"
-import { completed, speak, started } from "../http/speaking.ts"
+import { speak, started } from "../http/speaking.ts"
+import { completed } from "../speaking/completed-plan.ts"
 import type { SpeechPlan } from "../speaking/plan.ts"
 import { isOfSilence, refusalOf } from "../refusals.ts"
 

@@ -16,6 +16,7 @@ export type SpeechRoute =
   | "/v1/audio/stream"
   | "/v1/audio/stream/with-timestamps"
   | "/v1/audio/dialogue"
+  | "/v1/audio/jobs"
 
 /** The priority of a live connection's listener over other callers. */
 export interface ListenerPriority {

@@ -18,9 +18,12 @@ export interface FfmpegOptions {
   readonly niceness: number
 }
 
+/** What it is started with. */
+type FfmpegPlan = Pick<EncoderPlan, "key" | "arguments" | "primeSamples">
+
 const linesMax = 8
 
-export const startFfmpeg = (plan: EncoderPlan, options: FfmpegOptions): Effect.Effect<EncoderProcess> =>
+export const startFfmpeg = (plan: FfmpegPlan, options: FfmpegOptions): Effect.Effect<EncoderProcess> =>
   Effect.sync(() => {
     const { ffmpegPath, niceness } = options
     const child = spawn(ffmpegPath, [...plan.arguments], { stdio: ["pipe", "pipe", "pipe"], windowsHide: true })
@@ -42,7 +45,7 @@ export const startFfmpeg = (plan: EncoderPlan, options: FfmpegOptions): Effect.E
 
 interface Run extends Waiting {
   readonly child: ChildProcessWithoutNullStreams
-  readonly plan: EncoderPlan
+  readonly plan: FfmpegPlan
   readonly ffmpegPath: string
   /** How the process ended, or was made to end. */
   ending: Effect.Effect<null, FfmpegMissing | EncoderFailed> | undefined

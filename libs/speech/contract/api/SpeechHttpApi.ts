@@ -9,6 +9,7 @@ import { SpeechErrorEnvelope } from "./error-codes.ts"
 import { OpenAiSpeechEvent, OpenAiSpeechRequest } from "./openai.ts"
 import { cartesiaErrors, CartesiaGroup } from "./cartesia.ts"
 import { elevenLabsErrors, ElevenLabsGroup } from "./elevenlabs.ts"
+import { JobsGroup } from "./jobs.ts"
 import { LexiconsGroup } from "./lexicons.ts"
 import { AudioGroup } from "./speech.ts"
 import { VoicesGroup } from "./voices.ts"
@@ -16,6 +17,7 @@ import { HttpClient } from "effect/http"
 
 export * from "./cartesia.ts"
 export * from "./elevenlabs.ts"
+export * from "./jobs.ts"
 export * from "./lexicons.ts"
 export * from "./live.ts"
 export * from "./live-vendors.ts"
@@ -28,7 +30,7 @@ export { speechErrorCodes, speechErrorType } from "./error-codes.ts"
 export const newestVersion = "2026-09-30"
 
 export const SpeechHttpApi = HttpApi.make("speech")
-  .add(AudioGroup, VoicesGroup, LexiconsGroup, ElevenLabsGroup, CartesiaGroup, DescriptionGroup)
+  .add(AudioGroup, JobsGroup, VoicesGroup, LexiconsGroup, ElevenLabsGroup, CartesiaGroup, DescriptionGroup)
   .annotateMerge(
     OpenApi.annotations({
       title: "Starling speech",

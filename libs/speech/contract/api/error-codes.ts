@@ -26,6 +26,7 @@ export const speechErrorCodes = {
   not_found: { status: 404, when: "There is nothing at this path, or it is not percent-encoded as it should be." },
   voice_not_found: { status: 404, when: "There is no such voice, or it belongs to another workspace." },
   lexicon_not_found: { status: 404, when: "The workspace has no such lexicon." },
+  job_not_found: { status: 404, when: "The workspace has no such job, or it is older than its files are kept." },
   consent_challenge_not_found: {
     status: 404,
     when: "There is no such challenge, or it belongs to another workspace."
@@ -33,6 +34,7 @@ export const speechErrorCodes = {
   method_not_allowed: commonErrorCodes.method_not_allowed,
   request_timeout: commonErrorCodes.request_timeout,
   idempotency_conflict: commonErrorCodes.idempotency_conflict,
+  chapter_not_spoken: { status: 409, when: "The files of the chapter are there once all of it is spoken." },
   consent_challenge_expired: { status: 409, when: "The phrase was to be read earlier; start another challenge." },
   consent_challenge_already_used: { status: 409, when: "Another create has named the challenge before." },
   precondition_failed: {
@@ -62,6 +64,11 @@ export const speechErrorCodes = {
     status: 429,
     when: "The workspace has as many answers running as it may have.",
     headers: ["Retry-After", "RateLimit-Remaining-Calls"]
+  },
+  too_many_jobs: {
+    status: 429,
+    when: "The workspace has as many unfinished jobs as it may have; come back when one has ended.",
+    headers: ["Retry-After"]
   },
   headers_too_large: commonErrorCodes.headers_too_large,
   internal_error: commonErrorCodes.internal_error,

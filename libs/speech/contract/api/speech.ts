@@ -17,11 +17,11 @@ import { openAiMediaTypes } from "./openai.ts"
 /** UTF-16 units, tags counted. Longer inputs are 413, so the schemas leave the length to the route. */
 export const speechInputMax = { answer: 2_000, stream: 20_000 } as const
 
-const VoiceId = Name.pipe(describe("The id of a voice, from the list of voices."))
+export const VoiceId = Name.pipe(describe("The id of a voice, from the list of voices."))
 /** A language and a region, as in `en-US`; a bare language is treated as a range. */
-const Language = Schema.String.check(Schema.isPattern(/^[A-Za-z]{2,3}(-[A-Za-z]{2})?$/u))
+export const Language = Schema.String.check(Schema.isPattern(/^[A-Za-z]{2,3}(-[A-Za-z]{2})?$/u))
 
-const SpeechOptions = Schema.Struct({
+export const SpeechOptions = Schema.Struct({
   loudness_normalization: Schema.optionalKey(Schema.Boolean).pipe(
     describe(
       "Levels the audio to -14 LUFS (ITU-R BS.1770) while it streams: within 1 LU from three seconds of speech on, " +
@@ -50,6 +50,9 @@ const nameOutOf = (names: ReadonlyArray<string>) => Name.pipe(documentedAs({ typ
 
 const modelNames = (isDialogue: boolean) =>
   speechModels.filter((model) => model.isDialogue === isDialogue).flatMap(({ id, aliases }) => [id, ...aliases])
+
+/** A model that speaks texts, and no dialogues. */
+export const ModelOfText = nameOutOf(modelNames(false))
 
 const optionsFrom = (models: ReadonlyArray<string>, formats: ReadonlyArray<string>) => ({
   language: Schema.optionalKey(Language).pipe(

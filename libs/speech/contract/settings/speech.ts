@@ -101,6 +101,12 @@ export const SpeechApi = section({
     16,
     "Lexicons that a workspace may have, each of 1,000 words and 100,000 characters at most."
   ),
+  JobsAtOnce: withDefault(
+    whole(0, 64),
+    1,
+    "Books that one process has spoken at once, in the background of live speech; 0: none, others speak those that come in here."
+  ),
+  JobsPerWorkspace: withDefault(whole(0, 1_000), 20, "Unfinished jobs that a workspace may have."),
   OpenAiVoices: withDefault(
     NameTable,
     openAiVoices,
