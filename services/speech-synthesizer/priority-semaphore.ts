@@ -2,7 +2,7 @@
  * Bounds the jobs that an engine works on at once. The job that is due soonest goes first: the listener of a session's
  * first chunk needs it now, while a chunk made ahead can wait as long as its listener has buffered audio. Jobs due at
  * the same time go first come, first served. A job in the background gets what the others leave: it runs alone among
- * its kind while a thread is free, and is interrupted when another job needs that thread.
+ * its kind while a thread is free and none of the others has just ended, and is interrupted when one needs that thread.
  */
 import { Deferred, Effect, Option } from "effect"
 
@@ -14,6 +14,9 @@ export interface PrioritySemaphore {
   /** Whether a waiting job is due by then; none in the background is. */
   readonly isAnyDue: (nowMs: number) => boolean
 }
+
+// A session requests its next chunk once it has one; an engine's thread may be slow to leave a job that is interrupted.
+const quietMs = 50
 
 interface SemaphoreOptions {
   /** Jobs that the engine speaks at once. */
@@ -41,22 +44,32 @@ interface State extends Required<SemaphoreOptions> {
   readonly line: Array<Waiter>
   readonly background: Array<BackgroundWaiter>
   running: BackgroundWaiter | undefined
+  /** No other job has ended since the background waited for its quiet moment. */
+  isQuiet: boolean
 }
 
 export const prioritySemaphore = (options: SemaphoreOptions): PrioritySemaphore => {
-  const state: State = { onWaiting: () => {}, ...options, taken: 0, line: [], background: [], running: undefined }
+  const idle = { taken: 0, running: undefined, isQuiet: true }
+  const state: State = { onWaiting: () => {}, ...options, ...idle, line: [], background: [] }
   const { line } = state
-  const release = Effect.sync(() => grantNext(state))
-  const releaseBackground = Effect.sync(() => {
+  const release = Effect.sync(() => {
+    state.isQuiet = false
+    grantNext(state)
+  })
+  const releaseInBackground = Effect.sync(() => {
     state.running = undefined
     grantNext(state)
+  })
+  const quiet = Effect.gen(function* () {
+    if (!state.isQuiet) yield* Effect.sleep(quietMs)
+    state.isQuiet = true
   })
   const inBackground = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.suspend(() => {
       const waiter: BackgroundWaiter = { turn: Deferred.makeUnsafe(), yields: Deferred.makeUnsafe() }
       const yielding = Effect.as(Deferred.await(waiter.yields), Option.none<A>())
-      const once = Effect.raceFirst(Effect.asSome(work), yielding)
-      return held(takeInBackground(state, waiter, releaseBackground), once, releaseBackground)
+      const once = Effect.raceFirst(Effect.andThen(quiet, Effect.asSome(work)), yielding)
+      return held(takeInBackground(state, waiter, releaseInBackground), once, releaseInBackground)
     }).pipe(Effect.flatMap((done) => (Option.isSome(done) ? Effect.succeed(done.value) : inBackground(work))))
   return {
     isAnyDue: (nowMs) => (line[0]?.dueAtMs ?? Number.POSITIVE_INFINITY) <= nowMs,

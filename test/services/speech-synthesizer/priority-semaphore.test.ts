@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Schema } from "effect"
+import { TestClock } from "effect/testing"
 import { prioritySemaphore } from "../../../services/speech-synthesizer/priority-semaphore.ts"
 import { dueAt } from "../../../services/speech-synthesizer/role.ts"
 
 const first = Number.NEGATIVE_INFINITY
 
 /** What follows from something has happened, also in the fibers that it wakes. */
-const settled = Effect.repeat(Effect.yieldNow, { times: 10 })
+const settled = Effect.andThen(TestClock.adjust(100), Effect.repeat(Effect.yieldNow, { times: 10 }))
 
 /** Jobs that note their beginning and end on request. */
 const bench = (permits: number | (() => number), threads = 1) => {
@@ -35,8 +36,8 @@ const bench = (permits: number | (() => number), threads = 1) => {
   const begin = (name: string, dueAtMs: number) =>
     Effect.forkChild(line.withPermit(dueAtMs, workOf(name)), { startImmediately: true })
   const behind = (name: string) => Effect.forkChild(line.inBackground(workOf(name)), { startImmediately: true })
-  const end = (name: string) =>
-    Effect.andThen(Deferred.succeed(ends.get(name) ?? Deferred.makeUnsafe<void>(), undefined), settled)
+  const end = (name: string, then = settled) =>
+    Effect.andThen(Deferred.succeed(ends.get(name) ?? Deferred.makeUnsafe<void>(), undefined), then)
   return { begun, running, waits, begin, behind, end, isAnyDue: line.isAnyDue }
 }
 
@@ -136,6 +137,22 @@ describe("a job in the background", () => {
       assert.deepStrictEqual(begun, ["a", "b"])
       yield* end("b")
       assert.deepStrictEqual(begun, ["a", "b", "behind"])
+    })
+  )
+  it.effect("leaves the thread alone for a moment after another job, whose session may want its next", () =>
+    Effect.gen(function* () {
+      const { running, begin, behind, end } = bench(1)
+      yield* begin("a", 0)
+      yield* behind("behind")
+      yield* end("a", Effect.void)
+      yield* TestClock.adjust(49)
+      assert.deepStrictEqual([...running], [])
+      yield* begin("b", 0)
+      yield* Effect.yieldNow
+      assert.deepStrictEqual([...running], ["b"])
+      yield* end("b", Effect.void)
+      yield* TestClock.adjust(50)
+      assert.deepStrictEqual([...running], ["behind"])
     })
   )
   it.effect.each([
