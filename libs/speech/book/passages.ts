@@ -5,14 +5,18 @@ import { type Chapter, titleOf } from "./chapters.ts"
 import type { Block } from "./document/block.ts"
 import { type Sourced, sliced } from "./document/source.ts"
 import { type Speakers, spokenBy } from "./speakers.ts"
+import type { IsOver, Steps } from "./steps.ts"
 
 export const passageMax = 4_000
 const chapterPauseMs = 1_200
 const sectionPauseMs = 500
 
+/** A turn takes as long as so many characters. */
+const turnCost = 100
+
 type Spoken = Pick<BookChapter, "characters" | "passages" | "sections">
 
-export const passagesOf = ({ blocks, heading }: Chapter, speakers: Speakers): Spoken => {
+export function* passagesOf({ blocks, heading }: Chapter, speakers: Speakers, isOver: IsOver): Steps<Spoken> {
   const passages: Array<Array<BookTurn>> = [[]]
   const sections: Array<BookSection> = []
   const isSection = (block: Block | undefined) => block?.level !== undefined && block !== heading
@@ -33,6 +37,7 @@ export const passagesOf = ({ blocks, heading }: Chapter, speakers: Speakers): Sp
       passage.push(turn)
       room -= turn.text.length
       characters += turn.text.length
+      if (isOver(turn.text.length + turnCost)) yield
     }
   }
   return { characters, passages: passages.map((turns): Passage => ({ turns })), sections }

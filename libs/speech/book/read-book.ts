@@ -7,24 +7,29 @@ import { readHtml } from "./document/html.ts"
 import { readText } from "./document/text.ts"
 import { passagesOf } from "./passages.ts"
 import { speakersOf } from "./speakers.ts"
+import { finished, stepCounter, type Steps } from "./steps.ts"
 
 /** Chapters with something to say, in order. */
-export const readBook = ({ documents, format, speakers }: BookOrder): ReadonlyArray<BookChapter> => {
+export const readBook = (order: BookOrder): ReadonlyArray<BookChapter> => finished(readBookInSteps(order))
+
+/** The same, in steps. */
+export function* readBookInSteps({ documents, format, speakers }: BookOrder): Steps<ReadonlyArray<BookChapter>> {
   const named = speakersOf(speakers)
-  return documents.flatMap(({ input, title }, index) => {
-    const document = readers[format](input)
-    const chapters = documents.length > 1 ? [wholeChapter(document, title)] : chaptersOf(document, title)
-    return chapters
-      .filter(({ blocks }) => blocks.length > 0)
-      .map((chapter) => ({
-        ...(chapter.title !== undefined && { title: chapter.title }),
-        document: index,
-        ...passagesOf(chapter, named)
-      }))
-  })
+  const chapters: Array<BookChapter> = []
+  const isOver = stepCounter()
+  for (const [index, { input, title }] of documents.entries()) {
+    const document = yield* readers[format](input)
+    const found = documents.length > 1 ? [wholeChapter(document, title)] : chaptersOf(document, title)
+    for (const chapter of found) {
+      if (chapter.blocks.length === 0) continue
+      const spoken = yield* passagesOf(chapter, named, isOver)
+      chapters.push({ ...(chapter.title !== undefined && { title: chapter.title }), document: index, ...spoken })
+    }
+  }
+  return chapters
 }
 
-const readers: Readonly<Record<BookFormat, (source: string) => Document>> = {
+const readers: Readonly<Record<BookFormat, (source: string) => Steps<Document>>> = {
   text: readText,
   markdown: readMarkdown,
   html: readHtml

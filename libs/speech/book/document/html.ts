@@ -1,63 +1,29 @@
 /** HTML5, and XHTML as books have it: blocks end lines, and what is hidden, or is no text of the book, is not read. */
 import { QuoteType, Tokenizer, type TokenizerCallbacks } from "htmlparser2"
+import { stepLength, type Steps } from "../steps.ts"
 import { BlockWriter, type Document, pauses } from "./block.ts"
+import { type Attribute, blocks, cells, empty, headings, impliedEnds, isUnread, items } from "./html-elements.ts"
 
-export const readHtml = (source: string): Document => {
+export function* readHtml(source: string): Steps<Document> {
   const reader = new HtmlReader(source, new BlockWriter(source))
-  reader.read(0, source.length)
+  yield* reader.read(0, source.length)
+  reader.end()
   const title = reader.title.take().text
   return { blocks: reader.writer.blocks, ...(title !== "" && { title }) }
 }
 
-const namesIn = (names: string): ReadonlySet<string> => new Set(names.split(" "))
-
-const unread = namesIn(
-  "head title script style template noscript svg math audio video object iframe select textarea rt rp noembed noframes"
-)
-const empty = namesIn("area base br col embed hr img input link meta param source track wbr")
-const blocks = namesIn(
-  "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure " +
-    "footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol optgroup option p pre search section " +
-    "summary table tbody td tfoot th thead tr ul"
-)
-/** What ends without a tag of its own when one of these begins, and what it is looked for within. */
-const endedBy: Readonly<Record<string, ReadonlySet<string>>> = {
-  body: namesIn("head"),
-  li: namesIn("li"),
-  dt: namesIn("dt dd"),
-  dd: namesIn("dt dd"),
-  td: namesIn("td th"),
-  th: namesIn("td th"),
-  tr: namesIn("tr")
-}
-const within = namesIn("ul ol menu dl table")
-const aroundTitle = namesIn("html head")
-const inParagraph = namesIn("p head")
-
-const headings = ["h1", "h2", "h3", "h4", "h5", "h6"]
-const cells = ["td", "th"]
-const items = ["li", "dt", "dd"]
-
-const unreadTypes = /(?:^|\s)(?:noteref|pagebreak|footnotes?|endnotes?|rearnotes?)(?:\s|$)/u
-const unreadRoles = /(?:^|\s)doc-(?:noteref|pagebreak|footnote|endnotes?|toc)(?:\s|$)/u
-const toc = /(?:^|\s)toc(?:\s|$)/u
-
 const depthMax = 256
-const declarationMax = 1_000
+const xml = /^\s*<\?xml\s|<html\b[^<>]*\sxmlns/iu
+const xmlMax = 1_000
+/** Before the value of an attribute. */
+const opening = /^\s*=\s*["']?/u
 
 interface Element {
   readonly name: string
   readonly isUnread: boolean
 }
 
-interface Attribute {
-  readonly name: string
-  from: number
-  to: number
-  value: string
-}
-
-/** Writes the lines of a stretch of `source`. */
+/** Writes what stretches of `source` say. */
 export class HtmlReader implements TokenizerCallbacks {
   readonly writer: BlockWriter
   /** The title in the head. */
@@ -69,6 +35,7 @@ export class HtmlReader implements TokenizerCallbacks {
   private readonly open: Array<Element> = []
   private readonly counts = new Map<string, number>()
   private deeper = 0
+  private tagStart = 0
   private name = ""
   private attributes: Array<Attribute> = []
 
@@ -78,18 +45,14 @@ export class HtmlReader implements TokenizerCallbacks {
     this.title = new BlockWriter(source)
   }
 
-  read(from: number, to: number) {
-    this.end()
-    this.readInline(from, to)
-    this.end()
-  }
-
-  /** As a part of the line at hand. */
-  readInline(from: number, to: number) {
+  *read(from: number, to: number): Steps<void> {
     this.base = from
-    this.isXml = /^\s*<\?xml\s|<html\b[^<>]*\sxmlns/iu.test(this.source.slice(from, from + declarationMax))
+    this.isXml = xml.test(this.source.slice(from, from + xmlMax))
     const tokenizer = new Tokenizer({ recognizeSelfClosing: true }, this)
-    tokenizer.write(this.source.slice(from, to))
+    for (let at = from; at < to; at += stepLength) {
+      tokenizer.write(this.source.slice(at, Math.min(to, at + stepLength)))
+      yield
+    }
     tokenizer.end()
   }
 
@@ -115,24 +78,24 @@ export class HtmlReader implements TokenizerCallbacks {
   private target() {
     const innermost = this.open.at(-1)
     if (innermost?.isUnread !== true) return this.writer
-    return innermost.name === "title" && aroundTitle.has(this.open.at(-2)?.name ?? "head") ? this.title : undefined
+    const isOfHead = /^h(?:ead|tml)$/u.test(this.open.at(-2)?.name ?? "head")
+    return innermost.name === "title" && isOfHead ? this.title : undefined
   }
 
   onopentagname(start: number, end: number) {
+    this.tagStart = this.base + start - 1
     this.name = this.source.slice(this.base + start, this.base + end).toLowerCase()
     this.attributes = []
   }
 
   onattribname(start: number, end: number) {
     const name = this.source.slice(this.base + start, this.base + end).toLowerCase()
-    this.attributes.push({ name, from: -1, to: -1, value: "" })
+    this.attributes.push({ name, nameEnd: this.base + end, value: "", end: -1 })
   }
 
   onattribdata(start: number, end: number) {
     const attribute = this.attributes.at(-1)
-    if (attribute === undefined) return
-    if (attribute.from === -1) attribute.from = this.base + start
-    attribute.value += this.source.slice(this.base + start, this.base + end)
+    if (attribute !== undefined) attribute.value += this.source.slice(this.base + start, this.base + end)
   }
 
   onattribentity(codePoint: number) {
@@ -143,7 +106,7 @@ export class HtmlReader implements TokenizerCallbacks {
   onattribend(quote: QuoteType, end: number) {
     const attribute = this.attributes.at(-1)
     const isQuoted = quote === QuoteType.Single || quote === QuoteType.Double
-    if (attribute !== undefined) attribute.to = this.base + end - (isQuoted ? 1 : 0)
+    if (attribute !== undefined) attribute.end = this.base + end - (isQuoted ? 1 : 0)
   }
 
   onselfclosingtag(end: number) {
@@ -158,12 +121,12 @@ export class HtmlReader implements TokenizerCallbacks {
     const { name } = this
     if (blocks.has(name) && this.open.at(-1)?.isUnread !== true) this.end()
     this.endOthers(name)
-    const isUnread = this.isUnread()
-    if (!isUnread) this.beginRead(name, this.base + end + 1)
+    const element = { name, isUnread: this.open.at(-1)?.isUnread === true || isUnread(name, this.attributes) }
+    if (!element.isUnread) this.beginRead(name, this.base + end + 1)
     if (isEmpty) return
     if (this.open.length >= depthMax) this.deeper += 1
     else {
-      this.open.push({ name, isUnread })
+      this.open.push(element)
       this.counts.set(name, this.countOf(name) + 1)
     }
   }
@@ -172,38 +135,24 @@ export class HtmlReader implements TokenizerCallbacks {
     return this.counts.get(name) ?? 0
   }
 
-  private isUnread() {
-    if (this.open.at(-1)?.isUnread === true || unread.has(this.name)) return true
-    if (this.attributes.length === 0) return false
-    const of = new Map(this.attributes.map(({ name, value }) => [name, value]))
-    const types = of.get("epub:type") ?? ""
-    const isHidden = of.has("hidden") || of.get("aria-hidden") === "true"
-    const isNote = unreadTypes.test(types) || unreadRoles.test(of.get("role") ?? "")
-    const isContents = this.name === "nav" && toc.test(types)
-    return isHidden || isNote || isContents
-  }
-
   private beginRead(name: string, tagEnd: number) {
-    if (name === "br") this.writer.decoded(" ", this.source.lastIndexOf("<", tagEnd - 1), tagEnd)
+    if (name === "br") this.writer.decoded(" ", this.tagStart, tagEnd)
     if (name === "hr") this.writer.pause(pauses.break)
     if (name !== "img") return
     const alt = this.attributes.find((attribute) => attribute.name === "alt")
-    if (alt === undefined || alt.from === -1) return
+    if (alt === undefined || alt.value === "") return
+    const from = alt.nameEnd + (opening.exec(this.source.slice(alt.nameEnd, alt.end))?.[0].length ?? 0)
     // Without entities it stands there as it is read.
-    if (alt.value.length === alt.to - alt.from) this.writer.add(alt.from, alt.to)
-    else this.writer.decoded(alt.value, alt.from, alt.to)
+    if (alt.value.length === alt.end - from) this.writer.add(from, alt.end)
+    else this.writer.decoded(alt.value, from, alt.end)
   }
 
-  /** Elements that end without tags of their own: `<li>` before the next, `<p>` before a block. */
   private endOthers(name: string) {
-    const ended = endedBy[name]
-    if (ended !== undefined) this.endWhere((open) => ended.has(open), within)
-    if (blocks.has(name)) this.endWhere((open) => inParagraph.has(open), blocks)
-  }
-
-  private endWhere(isEnded: (name: string) => boolean, barred: ReadonlySet<string>) {
-    const at = this.open.findLastIndex(({ name }) => isEnded(name) || barred.has(name))
-    if (isEnded(this.open[at]?.name ?? "")) this.endFrom(at)
+    for (const { barred, begun, ended } of impliedEnds) {
+      if (!begun.has(name)) continue
+      const at = this.open.findLastIndex((open) => ended.has(open.name) || barred.has(open.name))
+      if (ended.has(this.open[at]?.name ?? "")) this.endFrom(at)
+    }
   }
 
   onclosetag(start: number, end: number) {
@@ -227,7 +176,7 @@ export class HtmlReader implements TokenizerCallbacks {
   }
 
   /** Ends the line, by what it stands in. */
-  private end() {
+  end() {
     const isIn = (name: string) => this.countOf(name) > 0
     const level = headings.findIndex(isIn) + 1
     if (level > 0) this.writer.end({ level, pauseAfterMs: pauses.heading })

@@ -1,16 +1,42 @@
 /** Markdown: CommonMark with GFM's tables and strikethrough; HTML within it is read as HTML. */
 import { type InlineContext, parser, Strikethrough, Table } from "@lezer/markdown"
-import type { SyntaxNodeRef } from "@lezer/common"
+import type { SyntaxNodeRef, Tree } from "@lezer/common"
+import { finished, stepLength, type Steps } from "../steps.ts"
 import { BlockWriter, type Document, pauses } from "./block.ts"
 import { HtmlReader } from "./html.ts"
 
-export const readMarkdown = (source: string): Document => {
+export function* readMarkdown(source: string): Steps<Document> {
   const reader = new MarkdownReader(source)
-  markdown.parse(bounded(source)).iterate({
-    enter: (node) => reader.enter(node),
-    leave: (node) => reader.leave(node)
-  })
+  const text = bounded(source)
+  for (let from = 0; from < text.length;) {
+    const tree = parsePiece(text.slice(from))
+    reader.base = from
+    tree.iterate({ enter: (node) => reader.enter(node), leave: (node) => reader.leave(node) })
+    from += tree.length
+    yield
+  }
   return { blocks: reader.writer.blocks }
+}
+
+/** The tree of the first blocks, that trees stay small: up to a line that may begin one wherever it stands. */
+const parsePiece = (text: string): Tree => {
+  const parse = markdown.startParse(text)
+  let tree = parse.advance()
+  while (tree === null) {
+    const { parsedPos: at } = parse
+    if (at >= stepLength && parse.stoppedAt === null && (at >= 4 * stepLength || !isIndented(text, at))) {
+      parse.stopAt(at - 1)
+    }
+    tree = parse.advance()
+  }
+  return tree
+}
+
+/** Whether the next line that is not empty is one of code, unless it continues a list. */
+const isIndented = (text: string, at: number) => {
+  const before = text.slice(at, at + text.slice(at).search(/\S|$/u))
+  const margin = before.slice(before.lastIndexOf("\n") + 1)
+  return margin.length > 3 || margin.includes("\t")
 }
 
 const unread = new Set(
@@ -22,6 +48,8 @@ const unread = new Set(
 
 class MarkdownReader {
   readonly writer: BlockWriter
+  /** Where the tree at hand begins. */
+  base = 0
   private readonly source: string
   /** How far the block at hand is written; absent between blocks. */
   private written: number | undefined
@@ -34,7 +62,8 @@ class MarkdownReader {
 
   /** Whether to enter what is within it. */
   enter(node: SyntaxNodeRef): boolean {
-    const { from, name, to } = node
+    const { name } = node
+    const [from, to] = [this.base + node.from, this.base + node.to]
     if (name === "HorizontalRule") this.writer.pause(pauses.break)
     if (unread.has(name)) return this.pass(from, to)
     switch (name) {
@@ -49,7 +78,7 @@ class MarkdownReader {
       case "ListMark":
         return this.enterListMark(from, to)
       case "HTMLBlock":
-        new HtmlReader(this.source, this.writer).read(from, to)
+        this.writeHtml(from, to).end()
         return false
       case "Link":
         return this.source.startsWith("[^", from) ? this.pass(from, to) : true
@@ -65,12 +94,18 @@ class MarkdownReader {
         return this.pass(from, from + 1)
       case "Entity":
         this.pass(from, to)
-        new HtmlReader(this.source, this.writer).readInline(from, to)
+        this.writeHtml(from, to)
         return false
       default:
         if (headings.has(name)) this.written = from
         return true
     }
+  }
+
+  private writeHtml(from: number, to: number) {
+    const reader = new HtmlReader(this.source, this.writer)
+    finished(reader.read(from, to))
+    return reader
   }
 
   /** A number is read, a bullet is not. */
@@ -96,7 +131,7 @@ class MarkdownReader {
     }
     if (name === "TableHeader" || name === "TableRow") this.writer.pause(pauses.item)
     if (this.written === undefined || (level === undefined && name !== "Paragraph" && name !== "TableCell")) return
-    this.writer.add(this.written, to)
+    this.writer.add(this.written, this.base + to)
     this.written = undefined
     if (level !== undefined) this.writer.end({ level, pauseAfterMs: pauses.heading })
     else if (name === "TableCell") this.writer.end({ pauseAfterMs: 0 })

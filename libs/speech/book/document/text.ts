@@ -5,6 +5,7 @@ import { toCardinal as german, toOrdinal as germanOrdinal } from "n2words/de-DE"
 import { toCardinal as italian, toOrdinal as italianOrdinal } from "n2words/it-IT"
 import { toCardinal as portuguese, toOrdinal as portugueseOrdinal } from "n2words/pt-PT"
 import { toCardinal as spanish, toOrdinal as spanishOrdinal } from "n2words/es-ES"
+import { type IsOver, stepCounter, type Steps } from "../steps.ts"
 import { BlockWriter, type Document, pauses } from "./block.ts"
 
 interface Line {
@@ -12,25 +13,27 @@ interface Line {
   readonly to: number
 }
 
-export const readText = (source: string): Document => {
+export function* readText(source: string): Steps<Document> {
   const writer = new BlockWriter(source)
+  const isOver = stepCounter()
   let lines: Array<Line> = []
-  const end = () => {
-    if (lines.length > 0) writeParagraph(writer, source, lines)
-    lines = []
-  }
   let at = 0
   for (const { 0: mark, index } of source.matchAll(/\r\n|[\n\r\f\u2028\u2029]|$/gu)) {
     const line = trimmed(source, at, index)
-    if (line.to > line.from) lines.push(line)
-    else end()
-    if (mark === "\f" || mark === "\u2029") end()
+    const isEmpty = line.to === line.from
+    if (!isEmpty) lines.push(line)
+    if (isEmpty || endsParagraph.test(mark)) {
+      yield* writeParagraph(writer, source, lines, isOver)
+      lines = []
+    }
     if (mark === "\f") writer.beginChapter()
     at = index + mark.length
   }
-  end()
   return { blocks: writer.blocks }
 }
+
+/** What ends a line and a paragraph: the last is the end of the text. */
+const endsParagraph = /^[\f\u2029]?$/u
 
 const trimmed = (source: string, start: number, end: number): Line => {
   let [from, to] = [start, end]
@@ -41,7 +44,7 @@ const trimmed = (source: string, start: number, end: number): Line => {
 
 const isSpace = (source: string, at: number) => /\s/u.test(source[at] ?? "")
 
-const writeParagraph = (writer: BlockWriter, source: string, lines: ReadonlyArray<Line>) => {
+function* writeParagraph(writer: BlockWriter, source: string, lines: ReadonlyArray<Line>, isOver: IsOver): Steps<void> {
   const textOf = ({ from, to }: Line) => source.slice(from, to)
   const headed = linesOfHeading(lines.slice(0, 3).map(textOf))
   if (headed > 0) {
@@ -58,8 +61,12 @@ const writeParagraph = (writer: BlockWriter, source: string, lines: ReadonlyArra
     else if (next === undefined || isFinished(textOf(line), textOf(next), width)) {
       writer.end({ pauseAfterMs: pauses.paragraph })
     } else writer.add(line.to, next.from)
+    if (isOver(line.to - line.from + lineCost)) yield
   }
 }
+
+/** A line takes as long as so many characters. */
+const lineCost = 100
 
 /** A verse is no wider than this, and each begins with a capital. */
 const verseColumns = 48

@@ -136,6 +136,7 @@ describe("Markdown", () =>
 
 describe("HTML", () =>
   holds("html", [
+    ["takes any name for an element", "<constructor>a</constructor><a __proto__=x>b", ["ab /1200"]],
     [
       "ends a line with a block, and not within one",
       "<p>a <i>b</i>c<p>d<div>e<br>f</div>g",

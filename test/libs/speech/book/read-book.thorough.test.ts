@@ -1,7 +1,11 @@
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
-import type { BookFormat } from "#speech/book"
+import { type BookFormat, readBookInSteps } from "#speech/book"
+import { stepLength } from "../../../../libs/speech/book/steps.ts"
 import { computed } from "../../../support/processor-time.ts"
+import { seeded } from "../laws.ts"
 import { fragments } from "../ssml/fragments.ts"
 import { assertCovered, assertLaws, read, turnsOf } from "./reading.ts"
 
@@ -73,6 +77,15 @@ describe("a document of any text", () => {
     { arbitrary: { runs: 600 } }
   )
 
+  it("keeps them when it is long, too", () => {
+    const random = seeded(11)
+    const parts = [...fragments, ...markup]
+    for (let round = 0; round < 300; round += 1) {
+      const input = Array.from({ length: 60 }, () => parts[Math.floor(random() * parts.length)]).join("")
+      for (const format of ["text", "markdown", "html"] as const) assertLaws(input, read(format, input, ["Ann"]))
+    }
+  })
+
   it.prop(
     "is read whole where it is plain text",
     [Text],
@@ -102,6 +115,48 @@ describe("a document of any text", () => {
     },
     { arbitrary: { runs: 300 } }
   )
+})
+
+describe("a document of several pieces", () => {
+  const sample = (name: string) => readFileSync(join(import.meta.dirname, "samples", name), "utf8")
+  const repeated = (format: BookFormat, part: string, times: number) => {
+    const own = turnsOf(read(format, part))
+    const all = turnsOf(read(format, part.repeat(times)))
+    assert.strictEqual(all.length, times * own.length)
+    for (const [at, { text }] of all.entries()) assert.strictEqual(text, own[at % own.length]?.text)
+  }
+
+  it("is read as one of one piece", () => {
+    const { input } = /(?<input>^# [^]*)/mu.exec(sample("lighthouse.md"))?.groups ?? {}
+    repeated("markdown", `${input}\n`, 200)
+    repeated("markdown", "- one\n  - two\n\n    three\n\n      > four\n", 5_000)
+    repeated("markdown", "1. one\n\n   | a | b |\n   |---|---|\n   | c | d |\n\n", 5_000)
+    repeated("html", sample("chapter.xhtml").replace(/^.*\n/u, ""), 100)
+    repeated("text", "Chapter 1\n\nIt was late, and\nnobody said so.\n\n", 4_000)
+  })
+
+  it("is read whole wherever the pieces end", () => {
+    const input = "<p class='a' title=\"b\">&eacute;&nGt;&#x2014; <b>c</b> d<img alt='e &amp; f'></p><!-- g --><p>h</p>"
+    for (let at = 0; at <= input.length; at += 1) {
+      const filled = `${"x".repeat(stepLength - at)}${input}`
+      assertLaws(filled, read("html", filled))
+      assert.deepStrictEqual(
+        turnsOf(read("html", filled))
+          .slice(-2)
+          .map(({ text }) => text),
+        ["é≫⃒— c de & f", "h"]
+      )
+    }
+  })
+
+  it("is read in steps, none of which takes in more than a few pieces", () => {
+    const input = sample("lighthouse.md").repeat(300)
+    const steps = readBookInSteps({ format: "markdown", documents: [{ input }], speakers: [] })
+    let [count, step] = [0, steps.next()]
+    for (; step.done !== true; step = steps.next()) count += 1
+    assert.isAbove(count, (2 * input.length) / stepLength - 2)
+    assert.deepStrictEqual(step.value, read("markdown", input))
+  })
 })
 
 describe("the longest document", () => {

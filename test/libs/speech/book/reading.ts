@@ -55,7 +55,7 @@ const brokenRun = (input: string, { source, text }: BookTurn): unknown => {
     const written = input.slice(from, from + length)
     if (spoken.length === length && spoken !== written.replaceAll(/\s|\p{Cc}/gu, " ")) return { spoken, written }
     if (spoken.length > length) return { "longer than what is written": spoken, written }
-    if (spoken.length < length && !/&|^<br|^[\s\p{Cc}\p{Cf}]{2}/iu.test(written))
+    if (spoken.length < length && !/&|^<br|^\\\s|^[\s\p{Cc}\p{Cf}]{2}/iu.test(written))
       return { "not decoded": spoken, written }
   }
   return undefined
