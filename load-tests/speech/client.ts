@@ -111,5 +111,21 @@ export const speakTimed = async (target: Target, order: Order) => {
   return { speech: readEvents(body.toString("utf8")), firstByteMs, status }
 }
 
+interface WholeAnswer {
+  readonly audio_data: string
+  readonly audio_duration_ms: number
+  readonly speech_marks: { readonly chunks: ReadonlyArray<{ readonly chunks: ReadonlyArray<WordMark> }> }
+}
+
+/** All at once, as voices speak that are slower than real time. */
+export const speakWhole: typeof speakTimed = async (target, order) => {
+  const { body, firstByteMs, status } = await speak(target, order, "/v1/audio/speech")
+  if (status !== 200) return { speech: readEvents(""), firstByteMs, status }
+  const answer = JSON.parse(body.toString("utf8")) as WholeAnswer
+  const marks = answer.speech_marks.chunks.flatMap(({ chunks }) => chunks)
+  const speech = { audio: Buffer.from(answer.audio_data, "base64"), marks, durationMs: answer.audio_duration_ms }
+  return { speech, firstByteMs, status }
+}
+
 export const speakMarked = async (target: Target, order: Order): Promise<MarkedSpeech> =>
   (await speakTimed(target, order)).speech

@@ -16,7 +16,7 @@ import { resample } from "#speech/audio"
 import { atMost, type Figure, figuresOf, type Findings, percentile } from "../figures.ts"
 import type { LoadOptions } from "../options.ts"
 import { closedLoop, pause } from "../loops.ts"
-import { type MarkedSpeech, type Order, speakTimed } from "./client.ts"
+import { type MarkedSpeech, type Order, speakTimed, speakWhole } from "./client.ts"
 import { decoded, decodedHz } from "./decode.ts"
 import { type Fleet, withFleet } from "./fleet.ts"
 import { onsetsOf } from "./onsets.ts"
@@ -32,12 +32,14 @@ interface Voice {
   readonly id: string
   readonly language: JudgedLanguage
   readonly isNeural: boolean
+  readonly isRealTime: boolean
 }
 
 interface Listed {
   readonly voices: ReadonlyArray<{
     readonly id: string
     readonly locale: string
+    readonly real_time?: boolean
     readonly tags?: ReadonlyArray<string>
   }>
 }
@@ -49,12 +51,12 @@ const built = ["selma", "roger", "alan", "kal", "henry", "jonas", "javier", "jul
 const judgedVoices = async ({ speech, token }: Fleet): Promise<ReadonlyArray<Voice>> => {
   const answer = await fetch(`${speech}/v1/voices?type=shared`, { headers: { authorization: `Bearer ${token}` } })
   const { voices } = (await answer.json()) as Listed
-  const listed = voices.flatMap(({ id, locale, tags = [] }) => {
+  const listed = voices.flatMap(({ id, locale, real_time: isRealTime = true, tags = [] }) => {
     const language = judgedLanguages.find((each) => locale.startsWith(each))
     const isNeural = tags.includes("neural")
-    return language !== undefined && (isNeural || built.includes(id)) ? [{ id, language, isNeural }] : []
+    return language !== undefined && (isNeural || built.includes(id)) ? [{ id, language, isNeural, isRealTime }] : []
   })
-  const placeOf = ({ id, isNeural }: Voice) => (isNeural ? -1 : built.indexOf(id))
+  const placeOf = ({ id, isNeural, isRealTime }: Voice) => (isNeural ? (isRealTime ? -2 : -1) : built.indexOf(id))
   return listed.toSorted((left, right) => placeOf(left) - placeOf(right))
 }
 
@@ -67,9 +69,9 @@ interface Spoken extends MarkedSpeech {
 // On a busy machine a fleet tells a caller to come back.
 const triesMax = 30
 
-const spokenWhole = async (fleet: Fleet, order: Order) => {
+const spokenWhole = async (fleet: Fleet, order: Order, isRealTime: boolean) => {
   for (let tries = 1; ; tries++) {
-    const timed = await speakTimed(fleet, order)
+    const timed = await (isRealTime ? speakTimed : speakWhole)(fleet, order)
     if (timed.speech.durationMs !== undefined) return timed
     if (tries === triesMax)
       throw new Error(`${order.voice_id} answers with ${timed.status}, or breaks off: ${order.input}`)
@@ -77,11 +79,11 @@ const spokenWhole = async (fleet: Fleet, order: Order) => {
   }
 }
 
-const spokenBy = (fleet: Fleet, { id }: Voice, texts: ReadonlyArray<string>, speed: number) =>
+const spokenBy = (fleet: Fleet, { id, isRealTime }: Voice, texts: ReadonlyArray<string>, speed: number) =>
   closedLoop(texts.length, 1, async (index): Promise<Spoken> => {
     const text = texts[index] ?? ""
     const order = { input: text, output_format: format, voice_id: id, speed }
-    const { speech, firstByteMs } = await spokenWhole(fleet, order)
+    const { speech, firstByteMs } = await spokenWhole(fleet, order, isRealTime)
     const pcm = await decoded(format, speech.audio)
     // As a player hears it that begins with the first byte.
     return { ...speech, text, pcm, firstSoundMs: firstByteMs + (onsetsOf(pcm)[0] ?? Number.NaN) }

@@ -76,6 +76,14 @@ describe("a voice that takes longer to speak than to be heard", () => {
     assert.strictEqual(await fleet.metric("speech_characters_total"), before)
   })
 
+  it("is waited for by many callers at once, who are not told to come back", async () => {
+    const refused = await fleet.metric("speech_refusals_total")
+    const answers = Array.from({ length: 24 }, (_, nth) => fleet.speak({ ...own, input: `${text} ${nth}.` }))
+    for (const { audio_duration_ms: durationMs } of await Promise.all(answers)) assert.isAbove(durationMs, 0)
+    assert.strictEqual(await fleet.metric("speech_refusals_total"), refused)
+    assert.strictEqual(await fleet.metric("speech_streams_active"), 0)
+  })
+
   it("is refused live, and leaves the connection to another voice", async () => {
     const client = await connectLive(fleet)
     const start = { type: "context.start", context_id: "a", output_format: "pcm_24000" } as const

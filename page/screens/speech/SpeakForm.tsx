@@ -8,7 +8,7 @@ import { Fault, Loading } from "../../design/Said.tsx"
 import { Snippets } from "../../design/Snippets.tsx"
 import { speechSnippets } from "./snippets.ts"
 import { Sounding } from "./Sounding.tsx"
-import type { SpeechOrder } from "./order.ts"
+import { orderFor, type SpeechOrder } from "./order.ts"
 import { useSpeaking } from "./speaking.ts"
 import { useSpeechModels, useVoices, type Voice } from "./voices.ts"
 
@@ -27,9 +27,10 @@ export const SpeakForm = () => {
 
   const chosen = models.value?.models.find(({ id }) => id === model)
   const hasMarks = chosen === undefined || chosen.endpoints.some((path) => path.endsWith("/with-timestamps"))
+  const speaker = voices.value?.find(({ id }) => id === voice)
   const order = useMemo<SpeechOrder>(
-    () => ({ kind: "text", hasMarks, request: { input, voice_id: voice, ...(model === "" ? {} : { model }) } }),
-    [hasMarks, input, voice, model]
+    () => orderFor(speaker ?? { id: voice }, input, { hasMarks, model }),
+    [speaker, hasMarks, input, voice, model]
   )
   const isRunning = speaking.phase === "waiting" || speaking.phase === "speaking"
   useSpace(() => (isRunning ? stop() : may && input.trim() !== "" ? speak(order) : undefined))

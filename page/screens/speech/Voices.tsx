@@ -9,6 +9,7 @@ import { Field } from "../../design/Field.tsx"
 import { Empty, Fault, Loading } from "../../design/Said.tsx"
 import { type Column, Table } from "../../design/Table.tsx"
 import { Histories } from "../history/Histories.tsx"
+import { orderFor } from "./order.ts"
 import { useSpeaking } from "./speaking.ts"
 import { isMeant, sentenceFor, useVoices, type Voice } from "./voices.ts"
 
@@ -24,14 +25,10 @@ export const Voices = () => {
   }
   if (voices.value === undefined) return <Loading what="the voices" />
   const shown = voices.value.filter((voice) => isMeant(voice, wanted.trim()))
-  const isPlaying = ({ id }: Voice) =>
-    speaking.order?.kind === "text" &&
-    speaking.order.request.voice_id === id &&
-    (speaking.phase === "waiting" || speaking.phase === "speaking")
-  const preview = (voice: Voice) =>
-    isPlaying(voice)
-      ? stop()
-      : speak({ kind: "text", hasMarks: true, request: { input: sentenceFor(voice.locale), voice_id: voice.id } })
+  const { order } = speaking
+  const speaker = order?.kind === "text" ? order.request.voice_id : order?.request.turns[0]?.voice_id
+  const isPlaying = ({ id }: Voice) => speaker === id && (speaking.phase === "waiting" || speaking.phase === "speaking")
+  const preview = (voice: Voice) => (isPlaying(voice) ? stop() : speak(orderFor(voice, sentenceFor(voice.locale))))
   return (
     <>
       <div className="filters">

@@ -200,16 +200,16 @@ const spokenBefore = Effect.fnUntraced(function* (parts: Parts, asked: Asked, ke
 const spokenNow = Effect.fnUntraced(function* (parts: Parts, asked: Asked) {
   const { plan, startedAtMs } = asked
   const { admission, clock, nowMs, sessions } = parts
-  const { isPlayed: plays, priority = {}, textNormalization, turns } = plan
+  const { isBackground, isPlayed: plays, priority = {}, textNormalization, turns } = plan
   const stages = stageTimes(parts, startedAtMs)
   const engine = turns[0]?.voice.engine ?? ""
   // `startedAtMs` comes from the monotonic clock.
   const arrivedAtMs = clock.currentTimeMillisUnsafe() - (nowMs() - startedAtMs)
   const entrance = { engine, arrivedAtMs, plays, soundMs: soundMsOf(turns), request: requestOf(plan), ...priority }
-  const pace = yield* admission.enter(entrance)
+  const pace = yield* isBackground === true ? admission.background : admission.enter(entrance)
   stages.reached("wait")
   const session = yield* sessions
-    .open({ turns, textNormalization, ...phonemesFor(plan) }, pace)
+    .open({ turns, textNormalization, ...phonemesFor(plan), ...(isBackground && { isBackground }) }, pace)
     .pipe(Effect.tapError((error) => countRefusal(parts, error)))
   stages.reached("admit")
   const answer = answerOf(asked, stages, session.sentences)

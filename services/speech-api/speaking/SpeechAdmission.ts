@@ -109,7 +109,7 @@ export class SpeechAdmission extends Context.Service<
     /** Takes a slot among the listeners, until the scope closes. */
     readonly enter: (entrance: Entrance) => Effect.Effect<Pace, SpeechOverloaded, Scope.Scope>
     /** For a session that nobody listens to: it takes no slot, and rests while a listener or a caller needs this process. */
-    readonly background: Effect.Effect<SessionPace>
+    readonly background: Effect.Effect<Pace>
     /** Counts a refusal that another part decided on. */
     readonly refused: (reason: (typeof refusals.values.reason)[number]) => void
   }
@@ -255,9 +255,20 @@ const turnOf = (queue: AdmissionQueue, listener: Listener) =>
     }
   })
 
-const backgroundPace = (queue: AdmissionQueue): SessionPace => {
+const nobody: Listener = {
+  wants: () => {},
+  got: () => {},
+  rests: () => {},
+  bufferedMs: () => plentyMs,
+  mayBegin: () => true,
+  hasAudio: () => true,
+  leave: () => {}
+}
+
+const backgroundPace = (queue: AdmissionQueue): Pace => {
   const begunByMs = queue.nowMs() + patientlyMs
   return {
+    listener: nobody,
     begunByMs: () => begunByMs,
     mustBegin: () => false,
     turn: Effect.gen(function* () {

@@ -41,6 +41,8 @@ export interface SpeechPlan {
   readonly marks?: ReadonlyArray<MarkKind>
   /** The caller plays it as it comes, and does not wait for all of it. */
   readonly isPlayed: boolean
+  /** A voice of it is slower than real time: it is spoken behind all that is played. */
+  readonly isBackground?: true
   /** Absent for a caller that asks once. */
   readonly priority?: ListenerPriority
   /** The key of the cached finished speech; absent if it is not cached. */
@@ -96,7 +98,8 @@ export const planSpeech = (order: Order, options: PlanOptions): Planned<SpeechPl
         ...(order.lexicons === undefined ? {} : { lexicons: order.lexicons }),
         loudnessNormalization: order.options?.loudness_normalization ?? false,
         billableCharacters: characters,
-        isPlayed: delivery !== "whole" && slow === undefined
+        isPlayed: delivery !== "whole" && slow === undefined,
+        ...(slow === undefined ? {} : { isBackground: true })
       }))
     )
   )

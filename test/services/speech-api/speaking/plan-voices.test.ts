@@ -92,9 +92,10 @@ describe("a voice that takes longer to speak than to be heard", () => {
     [timestamps, "whole"]
   ] as const)("speaks on %s what is taken as %s, and nobody plays it as it comes", (route, delivery) => {
     const plan = Result.getOrThrow(planDelivered(spokenBy("slow"), route, delivery))
-    assert.isFalse(plan.isPlayed)
+    assert.deepInclude(plan, { isPlayed: false, isBackground: true })
     const fast = Result.getOrThrow(planDelivered(spokenBy("henry"), route, delivery))
     assert.strictEqual(fast.isPlayed, delivery === "either")
+    assert.isUndefined(fast.isBackground)
   })
 
   it.each([speech, stream, timestamps, dialogue] as const)(
