@@ -79,17 +79,18 @@ const voiceOf = (voice: VoiceModel["Voices"][number], isRealTime: boolean, engin
 /** espeak-ng's name for a locale: beyond its table, the language alone. */
 const languageOf = (locale: string) => espeakLanguages[locale] ?? locale.replace(/-.*$/su, "")
 
-/** The folder into which `./starling` and the speech image put the voices that ship with Starling. */
+/** The folder into which `./starling` and the speech image put voices that are no operator's own. */
 const bundledVariable = "STARLING_VOICES"
 
-/** The voices that ship with Starling, where they are available. */
-const bundledModels = (folder: string): ReadonlyArray<VoiceModel> => {
-  const hibari = resolve(folder, "hibari-0.2.1")
-  const isThere = folder !== "" && existsSync(join(hibari, "hibari.onnx")) && onnxRuntimeFile() !== undefined
-  return isThere ? [heart(hibari)] : []
-}
+/** The voices that ship with Starling, and those that `./starling voices add` fetched, where they are available. */
+const bundledModels = (folder: string): ReadonlyArray<VoiceModel> =>
+  folder === "" || onnxRuntimeFile() === undefined
+    ? []
+    : [hibari(resolve(folder, "hibari-0.2.1")), kokoro(resolve(folder, "kokoro-1.0"))].filter(({ Folder, Id }) =>
+        existsSync(join(Folder, `${Id}.onnx`))
+      )
 
-const heart = (folder: string): VoiceModel => ({
+const hibari = (folder: string): VoiceModel => ({
   Id: "hibari",
   Folder: folder,
   Threads: 1,
@@ -108,19 +109,53 @@ const heart = (folder: string): VoiceModel => ({
   ]
 })
 
+/** The second letter of a style is its gender. */
+const kokoroVoices = [
+  ["bella", "en-US", "af_bella", 3.8],
+  ["michael", "en-US", "am_michael", 5.7],
+  ["isabella", "en-GB", "bf_isabella", -0.5],
+  ["george", "en-GB", "bm_george", 3.4],
+  ["dora", "es-ES", "ef_dora", 5.4],
+  ["alex", "es-ES", "em_alex", 4.9],
+  ["siwis", "fr-FR", "ff_siwis", 1.1],
+  ["sara", "it-IT", "if_sara", -4.1],
+  ["nicola", "it-IT", "im_nicola", 1.3],
+  ["paula", "pt-BR", "pf_dora", 5.5],
+  ["paulo", "pt-BR", "pm_alex", 5.1]
+] as const
+
+const kokoro = (folder: string): VoiceModel => ({
+  Id: "kokoro",
+  Folder: folder,
+  Threads: 2,
+  RealTime: false,
+  Voices: kokoroVoices.map(([Id, Locale, Speaker, GainDb]) => ({
+    Id,
+    Name: `${Id.charAt(0).toUpperCase()}${Id.slice(1)}`,
+    Locale,
+    Gender: Speaker.charAt(1) === "f" ? "female" : "male",
+    Speaker,
+    GainDb,
+    Tags: []
+  }))
+})
+
 interface FleetModel {
   readonly model: VoiceModel
-  /** It ships with Starling, and is not the operator's: a fleet also speaks without it. */
+  /** It comes with Starling, and is not the operator's: a fleet also speaks without it. */
   readonly isBundled: boolean
 }
 
-/** All models of the fleet: the operator's first. */
+/** All models of the fleet: the operator's first, whose voices replace others with the same id. */
 export const fleetModels = (
-  { Models }: Voices,
+  { Models, Processes }: Voices,
   environment: Readonly<Record<string, string | undefined>>
 ): ReadonlyArray<FleetModel> => {
   const own = new Set(Models.map(({ Id }) => Id))
-  const bundled = bundledModels(environment[bundledVariable] ?? "").filter(({ Id }) => !own.has(Id))
+  const taken = new Set([...Models, ...Processes].flatMap((each) => each.Voices.map(({ Id }) => Id)))
+  const bundled = bundledModels(environment[bundledVariable] ?? "")
+    .map((model) => ({ ...model, Voices: model.Voices.filter(({ Id }) => !taken.has(Id)) }))
+    .filter(({ Id, Voices }) => !own.has(Id) && Voices.length > 0)
   return [
     ...Models.map((model) => ({ model, isBundled: false })),
     ...bundled.map((model) => ({ model, isBundled: true }))

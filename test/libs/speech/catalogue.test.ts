@@ -1,3 +1,6 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { decodeConfiguration } from "#configuration"
@@ -76,6 +79,26 @@ describe("the catalogue of a fleet", () => {
     assert.isTrue(isSilent(silent))
     assert.deepStrictEqual(usableOf(all, new Set()).voices, all.voices)
     assert.isFalse(usableOf(all, new Set(["model-other"])).isSilent(silent))
+  })
+  it("has the voices of the models that are in the folder, but for ids that the operator's own have", () => {
+    const folder = mkdtempSync(join(tmpdir(), "starling-test-"))
+    for (const file of ["hibari-0.2.1/hibari.onnx", "kokoro-1.0/kokoro.onnx"]) {
+      mkdirSync(join(folder, dirname(file)))
+      writeFileSync(join(folder, file), "")
+    }
+    const bundledWith = (...models: ReadonlyArray<unknown>) =>
+      fleetModels(Result.getOrThrow(voices(models)), { STARLING_VOICES: folder }).filter(({ isBundled }) => isBundled)
+    const idsOf = (models: ReturnType<typeof bundledWith>) => models.map(({ model }) => model.Id)
+    const [hibari, kokoro] = bundledWith()
+    assert.deepStrictEqual([hibari?.model.RealTime, kokoro?.model.RealTime], [true, false])
+    const { byId } = catalogueOf(kokoro === undefined ? [] : [kokoro.model])
+    assert.deepInclude(byId("dora"), { locale: "es-ES", gender: "female", isRealTime: false })
+    assert.deepStrictEqual(idsOf(bundledWith({ ...model, Id: "kokoro" })), ["hibari"])
+    const other = { ...model, Id: "other", Voices: ["heart", "dora"].map((Id) => ({ Id, Locale: "en-US" })) }
+    const [left, ...more] = bundledWith(other)
+    assert.deepStrictEqual([left?.model.Id, more.length], ["kokoro", 0])
+    assert.isFalse(left?.model.Voices.some(({ Id }) => Id === "dora"))
+    rmSync(folder, { recursive: true })
   })
   it("has no voice out of a folder that is not there", () => {
     const section = Result.getOrThrow(voices([]))
