@@ -78,11 +78,13 @@ export interface Language {
   /** The language's own kinds, before those of all, and for what is left after them. */
   readonly kinds: ReadonlyArray<Kind>
   readonly lateKinds: ReadonlyArray<Kind>
-  /** An amount between these and a noun is one: "a $5 bill". */
-  readonly isArticle: RegExp
+  /** Whether an amount between these two is one: "a $5 bill". */
+  readonly isAttribute?: (article: string, noun: string) => boolean
+  /** Capitals that are read as a word: "ARM64". */
+  readonly acronyms?: ReadonlySet<string>
   /** Words whose fraction counts parts: "step 1/4". */
   readonly isCounted: RegExp
-  readonly isNoun: (core: string) => boolean
+  readonly isNoun?: (core: string) => boolean
   /** Where nouns have capitals too. */
   readonly startsSentence?: (core: string) => boolean
   /** Words whose number is a name: "exit 12A", "room 101". */

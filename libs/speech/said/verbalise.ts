@@ -23,7 +23,7 @@ import { sayMath } from "./kinds/math.ts"
 import { type Place, type Said, said, wordAt, type Word, wordsOf } from "./word.ts"
 
 /** Changes with what is said for a text: finished speech that is kept belongs to one version. */
-export const verbaliserVersion = 1
+export const verbaliserVersion = 2
 
 /** A pause, whatever stands beside it. */
 const loneMark = /^[.,;:!?…'"()]$/u
@@ -125,7 +125,7 @@ const readers: ReadonlyArray<Reader> = [
 ]
 
 export const sayCore: Reader = (core, language, place) => {
-  if (/^[\p{L}\p{M}'’]+$/u.test(core)) return undefined
+  if (/^[\p{Script=Latin}\p{M}'’]+$/u.test(core)) return undefined
   const plain = withoutEmoji(core)
   if (plain !== core) return plain === "" ? "" : (sayCore(plain, language, place) ?? plain)
   for (const reader of readers) {
@@ -143,6 +143,8 @@ const undressed = ({ core, lead, trail }: Word): Said | undefined =>
 
 /** A heading's sign, a bullet, a line across, a cell's border, a smile. */
 const isSilent = (place: Place, { core, text }: Word) => {
+  // "= $25.98": the rest of a sum.
+  if (core === "=" && /^\p{Sc}?\d/u.test(wordAt(place, 1)?.core ?? "")) return false
   if (/^(?:[#•▪◦●■○►·=*_`|]{1,80}|[:;]-?[)(DPp])$/u.test(core) || /^(?:[:;]-?[)(DPp]|[-–—|:]{3,80})$/u.test(text)) {
     return !/^(?:[*·#]|={1,3})$/u.test(core) || place.at === 0 || beginsLine(place)
   }

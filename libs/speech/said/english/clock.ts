@@ -36,8 +36,11 @@ export const clock: Kind = (place, language) => {
       `${military.startsWith("0") ? `oh ${language.cardinal(military.slice(1))}` : language.cardinal(military)} ${minute}`
     )
   }
-  const isZone =
-    /^(?:[ecmp][sd]?t|utc|gmt|cest|bst|ist)$/iu.test(word.core) &&
-    /^(?:[ap]\.?m|\d{1,2}:\d{2}|\d{1,2}[ap]m)$/iu.test(previous)
-  return isZone ? { parts: [Array.from(word.core.toUpperCase()).join(" ")] } : undefined
+  return isZone.test(word.core) && isTime.test(previous) ? said(zoneNames[word.core] ?? spaced(word.core)) : undefined
 }
+
+const isZone = /^(?:[ecmp][sd]?t|utc|gmt|cest|bst|ist)$/iu
+const isTime = /(?:^|\d)[ap]\.?m$|^(?:\d{1,2}:\d{2})(?:[–-]\d{1,2}:\d{2})?$/iu
+/** In spring and in autumn alike. */
+const zoneNames: Readonly<Record<string, string>> = { ET: "Eastern", CT: "Central", MT: "Mountain", PT: "Pacific" }
+const spaced = (letters: string) => Array.from(letters.toUpperCase()).join(" ")

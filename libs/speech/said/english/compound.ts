@@ -2,15 +2,16 @@
 import { sayPlain } from "../kinds/plain.ts"
 import { isYear } from "../kinds/range.ts"
 import type { Kind, Language } from "../language.ts"
-import { wordAt } from "../word.ts"
+import { said, wordAt } from "../word.ts"
 import { digitByDigit } from "../number.ts"
 import { inPairs } from "./digits.ts"
-import { readAsWords } from "./initialism.ts"
 import { decadeName, pluralOf } from "./year.ts"
 
 /** Each part between hyphens is said by itself. */
 export const compound: Kind = (place, language) => {
   const core = wordAt(place)?.core ?? ""
+  const amount = perTime(core, language)
+  if (amount !== undefined) return said(amount)
   if (
     core.length > 60 ||
     !/\d/u.test(core) ||
@@ -36,13 +37,26 @@ export const compound: Kind = (place, language) => {
   return { parts: [parts.join(isDecades ? " to " : "-")], takesStop }
 }
 
+/** "$2-a-day" is "two-dollar-a-day", "$3-million" "three-million-dollar". */
+const perTime = (core: string, language: Language) => {
+  const [, sign = "", digits = "", rest = ""] =
+    /^([$€£])(\d[\d.,]{0,8})-(an?-\p{Ll}{3,8}|per-\p{Ll}{3,8}|[mbt]r?illion)$/u.exec(core) ?? []
+  const noun = language.currencies[{ $: "USD", "€": "EUR", "£": "GBP" }[sign] ?? ""]?.one
+  const amount = noun === undefined ? undefined : sayPlain(digits, language)
+  return amount === undefined
+    ? undefined
+    : rest.endsWith("illion")
+      ? `${amount}-${rest}-${noun}`
+      : `${amount}-${noun}-${rest}`
+}
+
 const partOf = (part: string, language: Language, isLast: boolean): string | undefined => {
   // "12-oz", "15-min"
   if (isLast && part === "pt") return "point"
   if (isLast && /^(?:\p{Ll}{1,4}|[A-Z]{1,2})$/u.test(part) && language.units.has(part) && !/^[A-Zasd]$/u.test(part))
     return language.units.get(part)?.one
   if (!/\d/u.test(part))
-    return /^\p{Lu}{1,3}$/u.test(part) && !readAsWords.has(part) ? Array.from(part).join(" ") : part
+    return /^\p{Lu}{1,3}$/u.test(part) && language.acronyms?.has(part) !== true ? Array.from(part).join(" ") : part
   if (isYear(part)) return language.year(part)
   if (/^\d{5,}$/u.test(part)) return digitByDigit(part, language)
   if (/^\d0s$/u.test(part)) return pluralOf(language.cardinal(part.slice(0, 2)))

@@ -4,8 +4,8 @@ import type { Kind, Language } from "../language.ts"
 import { following, type Place, previousCore, type Said, said, wordAt } from "../word.ts"
 
 const calls = /^(?:dial|call|ring|text|phone|ext|extension|box)$/iu
-const codes =
-  /^(?:zip|code|pin|otp|password|passcode|cvv|cvc|ssn|id|serial|reference|ref|confirmation|tracking|order|account|iban|postcode)$/iu
+export const codes =
+  /^(?:zip|code|pin|otp|password|passcode|cvv|cvc|ssn|id|serial|reference|ref|confirmation|conf|tracking|order|account|iban|postcode|bic|swift|sku|pnr|build|upc|ean|routing)$/iu
 const states =
   /^(?:A[LKZR]|C[AOT]|DE|FL|GA|HI|I[DLNA]|K[SY]|LA|M[EDAINSOT]|N[EVHJMYCD]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[TA]|W[AVIY]|DC)$/u
 
@@ -17,8 +17,23 @@ export const rowOfDigits: Kind = (place, language) => {
   const [, family, series] = /^(7\d7)-(\d{3})$/u.exec(word?.core ?? "") ?? []
   if (family !== undefined && series !== undefined)
     return said(`${inPairs(family, language.cardinal)} ${inPairs(series, language.cardinal)}`)
+  const [, won, lost, drawn] = /^(\d{1,2})-(\d{1,2})(?:-(\d{1,2}))?$/u.exec(word?.core ?? "") ?? []
+  if (won !== undefined && lost !== undefined && word?.lead === "(" && word.trail.startsWith(")") && isTeam(place))
+    return said(
+      [won, lost, drawn].flatMap((games) => (games === undefined ? [] : [language.cardinal(games)])).join(" and ")
+    )
+  const [, rate] = /^\.(\d{3})$/u.exec(word?.core ?? "") ?? []
+  if (
+    rate !== undefined &&
+    /^(?:hit|hits|hitting|batted|batting|bats|slugging|slugged|average|averaging)$/iu.test(previousCore(place))
+  )
+    return said(inPairs(rate, language.cardinal))
   const [, mark, digits = ""] = /^([x#]?)(\d{2,12})$/u.exec(word?.core ?? "") ?? []
-  if (word === undefined || digits === "" || /[([]/u.test(word.lead)) return undefined
+  if (word !== undefined && digits === "") return stamped(word.core, language)
+  if (word === undefined) return undefined
+  if (mark === "#" && digits.length > 3)
+    return said(`number ${digits.length > 4 ? digitByDigit(digits, language) : inPairs(digits, language.cardinal)}`)
+  if (/[([]/u.test(word.lead)) return undefined
   if (/^\d/u.test(following(place)?.core ?? "")) return groupsOfCode(place, language)
   const isEnd =
     word.lead.includes("..") ||
@@ -36,8 +51,20 @@ export const rowOfDigits: Kind = (place, language) => {
   const isCode =
     codes.test(previous) ||
     (/^(?:is|in|number|no|code|:)$/iu.test(previous) && (codes.test(before) || before === "ending"))
-  if (mark === "#" && digits.length > 4) return said(`number ${spoken}`)
-  return isCode && digits.length >= 4 ? said(spoken) : undefined
+  return isCode && digits.length >= 4 ? said(spoken) : stamped(digits, language)
+}
+
+/** "Chiefs (11-6)": games won and lost. */
+const isTeam = (place: Place) => /^\p{Lu}\p{L}{3,}s$/u.test(previousCore(place)) && wordAt(place, -1)?.trail === ""
+
+/** "20240611.3": a day that numbers a build. */
+const stamped = (core: string, language: Language): Said | undefined => {
+  const [, year, month, day, nth] = /^(20[0-3]\d)(0[1-9]|1[0-2])([0-2]\d|3[01])((?:[.-]\d{1,3})?)$/u.exec(core) ?? []
+  if (year === undefined || month === undefined || day === undefined || nth === undefined) return undefined
+  const groups = [year, month, day].map((group) => digitByDigit(group, language)).join(", ")
+  return said(
+    nth === "" ? groups : `${groups}, ${nth.startsWith(".") ? "point" : "dash"} ${language.cardinal(nth.slice(1))}`
+  )
 }
 
 /** "Your code is 482 913", "account 8890 123 456". */
@@ -56,7 +83,7 @@ const groupsOfCode = (place: Place, language: Language): Said | undefined => {
 }
 
 const labels =
-  /^(?:flight|train|room|suite|form|iso|rfc|boeing|boeing's|airbus|bus|route|highway|hwy|interstate|exit|gate|http|status|error|returned|returns?|got|gets)$/iu
+  /^(?:flight|train|room|suite|form|iso|rfc|boeing|boeing's|airbus|bus|route|rte|highway|hwy|interstate|exit|gate|http|status|error|returned|returns?|got|gets|bill|resolution|section|rule|apartment|apt|studio|channel|cfr|rtx|gtx|rx|ryzen|xeon|geforce|radeon|model|cessna|porsche|peugeot|precinct|local|unit|locker|lot|amtrak|acela|delta|united|southwest|jetblue|lufthansa|ryanair|eurostar)$/iu
 
 /** "Flight UA 1482", "Room 1204", "HTTP 404", "a 502": names rather than amounts. */
 export const labelNumber: Kind = (place, language) => {
@@ -69,11 +96,11 @@ export const labelNumber: Kind = (place, language) => {
     previous === "the" &&
     /^(?:take|took|on|via|off|onto|from)$/iu.test(wordAt(place, -2)?.core ?? "") &&
     digits.length === 3 &&
-    !language.isNoun(next)
-  const isAircraft = /^7[0-9]7$/u.test(digits) && !language.isNoun(next)
+    language.isNoun?.(next) !== true
+  const isAircraft = /^7[0-9]7$/u.test(digits) && language.isNoun?.(next) !== true
   const isStatus =
     /^[1-5]\d{2}$/u.test(digits) &&
-    (/^(?:errors?|responses?|status)$/u.test(next) || (/^an?$/u.test(previous) && !language.isNoun(next)))
+    (/^(?:errors?|responses?|status)$/u.test(next) || (/^an?$/u.test(previous) && language.isNoun?.(next) !== true))
   return labels.test(previous) || isCarrier || isStatus || isRoad || isAircraft || isAct
     ? said(inPairs(digits, language.cardinal))
     : undefined
@@ -82,10 +109,22 @@ export const labelNumber: Kind = (place, language) => {
 const software =
   /^(?:linux|python|node|go|java|ruby|php|chrome|firefox|safari|ubuntu|debian|fedora|android|ios|macos|windows|kubernetes|postgres|postgresql|tls|swift|rust|typescript|react|angular|django|rails|version|release|kernel|nginx|redis|kafka|gcc|clang)$/iu
 
+/** "Python 3.12 is faster than 3.10": the other side of a comparison. */
+const isCompared = (place: Place) => {
+  if (!/^(?:than|to|from|and|or|vs|versus|[<>]=?|=|over|until|through)$/u.test(previousCore(place))) return false
+  for (let offset = -2; offset > -9; offset -= 1) {
+    const word = wordAt(place, offset)
+    if (word === undefined || word.stop !== "") return false
+    if (software.test(word.core.replace(/\.js$/u, ""))) return true
+  }
+  return false
+}
+
 /** "Python 3.12" is "three point twelve", "Ubuntu 22.04" "twenty-two oh four". */
 export const softwareVersion: Kind = (place, language) => {
   const [, major, minor = ""] = /^(\d{1,2})\.(\d{2})$/u.exec(wordAt(place)?.core ?? "") ?? []
-  if (major === undefined || !software.test(previousCore(place))) return undefined
+  const isVersion = software.test(previousCore(place)) || isCompared(place)
+  if (major === undefined || !isVersion || language.units.has(following(place)?.core ?? "")) return undefined
   const behind = minor.startsWith("0") ? `oh ${language.cardinal(minor.slice(1))}` : language.cardinal(minor)
   return said(`${language.cardinal(major)} ${minor.startsWith("0") ? "" : "point "}${behind}`)
 }

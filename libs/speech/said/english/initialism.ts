@@ -1,6 +1,8 @@
 /** Initialisms that voices would read as words: they are spelled. Those that people read as words stay. Pure. */
 import type { Kind } from "../language.ts"
+import { codes } from "./digits.ts"
 import { openers } from "../../text/sentences.ts"
+import { tableOf } from "../tables.ts"
 import { mayEndSentence, type Place, previousCore, said, wordAt } from "../word.ts"
 
 /** Spelled though they could be read. */
@@ -13,11 +15,12 @@ const spelled = new Set(
 )
 
 /** Capitals that people read as a word, and that stand beside digits. */
-export const readAsWords = new Set("ARM SEV RAM ROM PIN SIM GIF MAX MIN LAN".split(" "))
+export const acronyms: ReadonlySet<string> = new Set("ARM SEV RAM ROM PIN SIM GIF MAX MIN LAN".split(" "))
 
 /** A plural or a possessive belongs to the word: "CEO's", "GPUs". */
 export const initialism: Kind = (place) => {
   const word = wordAt(place)
+  if (word !== undefined && isCode(word.core, previousCore(place))) return said(Array.from(word.core).join(" "))
   const [, letters = "", tail = ""] = /^(\p{Lu}{2,5})((?:['’]s|s)?)$/u.exec(word?.core ?? "") ?? []
   if (word === undefined || letters === "") return undefined
   // "ATL to SEA": airports.
@@ -32,17 +35,21 @@ export const initialism: Kind = (place) => {
   if (isJourney || isMoney) return said(Array.from(letters).join(" "))
   const isUnreadable = !/[AEIOUY]/u.test(letters)
   if (!isUnreadable && !spelled.has(letters) && !spelled.has(word.core)) return undefined
-  return said(Array.from(letters).join(" ") + tail.replace("’", "'"))
+  if (letters === "AAA") return said("triple A")
+  // "G P Us" would be heard as "us".
+  return said(Array.from(letters).join(" ") + tail.replace(/^['’]?s$/u, "'s"))
 }
 
-const greek: Readonly<Record<string, string>> = Object.fromEntries(
-  Array.from("αβγδεζηθικλμνξοπρστυφχψω", (letter, at) => [
-    letter,
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi chi psi omega".split(
-      " "
-    )[at] ?? ""
-  ])
-)
+/** "BIC COBADEFF": letters behind a code's name that nobody can read. */
+const isCode = (core: string, previous: string) =>
+  /^[A-Z]{5,11}$/u.test(core) &&
+  codes.test(previous) &&
+  (/[B-DF-HJ-NP-TV-XZ]{3}/u.test(core) || /^(?:bic|swift|pnr)$/iu.test(previous))
+
+/** Greek letters, by name. */
+export const greek = tableOf(`
+  α alpha; β beta; γ gamma; δ delta; ε epsilon; ζ zeta; η eta; θ theta; ι iota; κ kappa; λ lambda; μ mu; ν nu; ξ xi; ο omicron; π pi; ρ rho; σ sigma; τ tau; υ upsilon; φ phi; χ chi; ψ psi; ω omega
+`)
 
 /** Letters with full stops or signs: "U.S.A.", "R&D", "C++", "an A+", "π". */
 export const lettersAndSigns: Kind = (place) => {

@@ -15,7 +15,7 @@ const before = new Set(
 const behind = new Set(
   (
     "election elections season census olympics world edition model film movie book novel album war revolution budget report " +
-    "bc ad bce ce vintage act census crisis championship tournament"
+    "bc ad bce ce levels figures prices dollars standards vintage act census crisis championship tournament"
   ).split(" ")
 )
 
@@ -42,7 +42,8 @@ export const yearInWords: Kind = (place, language) => {
   if (isPair) return said(language.year(digits))
   const isLast = wordAt(place, 1) === undefined || word.stop !== ""
   const isCited = wordAt(place, -1)?.trail.endsWith(",") === true && isLast && /^(?:19|20)/u.test(digits)
-  const isNamed = previous === "the" && /^(?:19[3-9]|20[0-2])/u.test(digits) && language.isNoun(next) && !isCounted
+  const isNamed =
+    previous === "the" && /^(?:19[3-9]|20[0-2])/u.test(digits) && language.isNoun?.(next) === true && !isCounted
   const isCompared = previous === "than" && /^(?:earlier|later|sooner)$/u.test(wordAt(place, -2)?.core ?? "")
   if (isCited || isNamed || isCompared) return said(language.year(digits))
   const isPredicate = /^(?:was|is)$/u.test(previous) && /^(?:19|20)/u.test(digits) && isLast

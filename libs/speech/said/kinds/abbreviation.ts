@@ -12,23 +12,30 @@ export interface Abbreviations {
   /** Never the last word of a sentence. */
   readonly inside: string
   readonly perhapsLast: string
+  /** A number behind one that asks for it. */
+  readonly number?: RegExp
 }
 
 /** "i. d. R." has three words. */
 const wordsMax = 3
+const longestWord = 14
+
+const uses = ["numbered", "titles", "inside", "perhapsLast"] as const
+type Meanings = Partial<Readonly<Record<(typeof uses)[number], string>>>
 
 export const abbreviation = (data: Abbreviations): Kind => {
-  const tables = {
-    titles: new Map(entriesOf(data.titles)),
-    numbered: new Map(entriesOf(data.numbered)),
-    inside: new Map(entriesOf(data.inside)),
-    perhapsLast: new Map(entriesOf(data.perhapsLast))
-  }
+  const table = new Map<string, Meanings>()
+  for (const use of uses)
+    for (const [key, text] of entriesOf(data[use])) table.set(key, { ...table.get(key), [use]: text })
+  const number = data.number ?? /^[\d#]|^[IVX]+$|^[A-Z]\d/u
   return (place, language) => {
-    for (let count = wordsMax; count > 0; count -= 1) {
+    const word = wordAt(place)
+    if (word === undefined || word.core.length > longestWord) return undefined
+    for (let count = word.stop === "" || word.trail !== "" ? 1 : wordsMax; count > 0; count -= 1) {
       const key = keyOf(place, count)
-      const spoken =
-        key === undefined ? undefined : inFull(tables, key, { ...place, at: place.at + count - 1 }, language)
+      const meanings = table.get(key) ?? (key.endsWith(".") ? withoutStop(table.get(key.slice(0, -1))) : undefined)
+      const last = { ...place, at: place.at + count - 1 }
+      const spoken = meanings === undefined ? undefined : inFull(meanings, number, last, language)
       if (spoken !== undefined)
         return { ...spoken, parts: [...spoken.parts, ...Array.from({ length: count - 1 }, () => null)] }
     }
@@ -36,37 +43,37 @@ export const abbreviation = (data: Abbreviations): Kind => {
   }
 }
 
-/** The words run together; undefined if punctuation stands between them. */
-const keyOf = (place: Place, count: number): string | undefined => {
+/** The words run together; empty if punctuation stands between them. */
+const keyOf = (place: Place, count: number): string => {
   let key = ""
   for (let n = 0; n < count; n += 1) {
     const word = wordAt(place, n)
-    if (word === undefined || word.core.length > 14) return undefined
-    if (n > 0 && word.lead !== "") return undefined
-    if (n < count - 1 && (word.stop === "" || word.trail !== "")) return undefined
+    if (word === undefined || word.core.length > longestWord || (n > 0 && word.lead !== "")) return ""
+    if (n < count - 1 && (word.stop === "" || word.trail !== "")) return ""
     key += word.core + word.stop
   }
   return key.toLowerCase()
 }
 
-type Tables = Readonly<Record<keyof Abbreviations, ReadonlyMap<string, string>>>
+/** One without a full stop of its own ends a sentence: "svp." */
+const withoutStop = ({ inside, perhapsLast = inside }: Meanings = {}): Meanings | undefined =>
+  perhapsLast === undefined ? undefined : { perhapsLast }
 
 /** `last`: the place of the last word of it. */
-const inFull = (tables: Tables, key: string, last: Place, language: Language): Said | undefined => {
+const inFull = (
+  { inside, numbered, perhapsLast, titles }: Meanings,
+  number: RegExp,
+  last: Place,
+  language: Language
+): Said | undefined => {
   const next = wordAt(last, 1)
   const isJoined = next !== undefined && wordAt(last)?.trail === ""
-  const numbered = tables.numbered.get(key)
-  if (numbered !== undefined && isJoined && /^[\d#]|^[IVX]+$|^[A-Z]\d/u.test(next.core)) return closed(numbered)
-  const title = tables.titles.get(key)
-  if (title !== undefined && isJoined && /^\p{Lu}/u.test(next.core)) return closed(title)
-  const inside = tables.inside.get(key)
-  if (inside !== undefined) return { parts: [inside], takesStop: next !== undefined }
-  const text = tables.perhapsLast.get(key)
-  if (text !== undefined) return { parts: [text], takesStop: !mayEndSentence(last, language.startsSentence) }
-  // One without a full stop of its own ends a sentence here: "svp."
-  const bare = key.replace(/\.$/u, "")
-  const unstopped = bare === key ? undefined : (tables.perhapsLast.get(bare) ?? tables.inside.get(bare))
-  return unstopped === undefined ? undefined : { parts: [unstopped] }
+  if (numbered !== undefined && isJoined && number.test(next.core)) return closed(numbered)
+  if (titles !== undefined && isJoined && /^\p{Lu}/u.test(next.core)) return closed(titles)
+  if (inside !== undefined) return closed(inside)
+  return perhapsLast === undefined
+    ? undefined
+    : { parts: [perhapsLast], takesStop: !mayEndSentence(last, language.startsSentence) }
 }
 
 const closed = (text: string): Said => ({ parts: [text], takesStop: true })

@@ -20,6 +20,7 @@ const mailbox = /^[a-z0-9._%+-]{1,64}$/iu
 
 /** "www.example.com/a" is "w w w dot example dot com slash a"; undefined if it is no address. */
 export const sayAddress: Reader = (core, language) => {
+  if (/^doi:\d/iu.test(core)) return `D O I ${spell(core.slice(4), language)}`
   const at = core.indexOf("@")
   if (at > 0) {
     const isMail = mailbox.test(core.slice(0, at)) && host.test(core.slice(at + 1))

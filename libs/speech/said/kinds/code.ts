@@ -4,7 +4,7 @@ import { digitByDigit } from "../number.ts"
 
 /** "v1.2.3", "10.0.0.1". */
 const version = /^(v|V)?(\d{1,5}(?:\.\d{1,5}){1,5})([a-z]{0,5}\d{0,3})$/u
-const mixed = /^[\p{L}\d_][\p{L}\d_./:@'’&=()[\]{}<>|#$%+-]{0,99}$/u
+const mixed = /^[\p{L}\d_][\p{L}\d_./:@'’&=()[\]{}<>|#$%+~^-]{0,99}$/u
 
 export const sayCode: Reader = (core, language) => {
   const [, letter, digits] = version.exec(core) ?? []
@@ -33,8 +33,8 @@ const isIdentifier = (core: string) =>
 const saySlashed = (core: string, language: Language) => {
   if (!/^\p{L}{1,20}(?:\/\p{L}{1,20}){1,3}$/u.test(core)) return undefined
   const [, counted, unit = ""] = /^(\p{Ll}{2,12})\/(\p{L}{1,5})$/u.exec(core) ?? []
-  const noun = counted === undefined || language.units.has(counted) ? undefined : language.units.get(unit)
-  if (noun !== undefined) return `${counted} ${language.per} ${noun.one}`
+  const noun = counted === undefined ? undefined : language.units.get(unit)
+  if (noun !== undefined) return `${language.units.get(counted ?? "")?.many ?? counted} ${language.per} ${noun.one}`
   const isSilent = /^and\/or$/iu.test(core) || /^\p{Lu}\/\p{Lu}$/u.test(core)
   return core.replaceAll("/", isSilent ? " " : ` ${language.symbols["/"] ?? ""} `)
 }
@@ -52,12 +52,15 @@ const pieces = /\p{Lu}{2,4}(?=v\d)|v(?=\d)|\p{Lu}+(?!\p{Ll})|\p{L}+(?:['’]\p{L
 /** Each stretch of letters, digits and signs by itself. */
 const sayPieces = (core: string, language: Language): string => {
   const spoken: Array<string> = []
-  for (const [piece] of core.matchAll(pieces)) {
+  for (const { 0: piece, index } of core.matchAll(pieces)) {
     if (/^\d/u.test(piece)) spoken.push(sayDigits(piece, language))
     else if (piece === "v") spoken.push(language.signs["v"] ?? piece)
-    else if (/^\p{Lu}{1,3}$/u.test(piece) && !/_/u.test(core)) spoken.push(Array.from(piece).join(" "))
+    else if (/^\p{Lu}{1,3}$/u.test(piece) && !/_/u.test(core) && language.acronyms?.has(piece) !== true)
+      spoken.push(Array.from(piece).join(" "))
     else if (/^\p{L}/u.test(piece)) spoken.push(piece)
-    else if (!silent.has(piece)) spoken.push(language.signs[piece] ?? language.symbols[piece] ?? "")
+    else if (piece === "/" && /\d/u.test(core[index - 1] ?? "")) spoken.push(language.symbols[piece] ?? "")
+    else if (!silent.has(piece))
+      spoken.push((piece === "~" ? undefined : language.signs[piece]) ?? language.symbols[piece] ?? "")
   }
   return spoken.filter((part) => part !== "").join(" ")
 }

@@ -3,6 +3,18 @@ import type { Kind, Language } from "../language.ts"
 import { digitByDigit } from "../number.ts"
 import { following, previousCore, said, wordAt } from "../word.ts"
 
+/** The first of those that read a word with digits in it. */
+export const withDigits =
+  (...kinds: ReadonlyArray<Kind>): Kind =>
+  (place, language) => {
+    if (!/\d/u.test(wordAt(place)?.core ?? "")) return undefined
+    for (const kind of kinds) {
+      const spoken = kind(place, language)
+      if (spoken !== undefined) return spoken
+    }
+    return undefined
+  }
+
 /** `names`: "PIN", "Code". Five digits before a town are a post code: "Weg 5, 10115 Berlin". */
 export const rowOfDigits =
   (names: RegExp): Kind =>

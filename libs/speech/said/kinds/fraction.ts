@@ -2,7 +2,7 @@
 import type { Kind, Language, Reader } from "../language.ts"
 import { readNumber, sayNumber } from "../number.ts"
 import { digitByDigit } from "../number.ts"
-import { following, previousCore, said, wordAt } from "../word.ts"
+import { following, type Place, previousCore, said, wordAt } from "../word.ts"
 import { unitNamed } from "./unit.ts"
 
 const sloped = /^(\d{1,4})[/\u2044](\d{1,4})$/u
@@ -28,6 +28,7 @@ export const sayFraction: Reader = (core, language, place) => {
   if (fraction === undefined) return rating(core, language)
   if (language.isCounted.test(previousCore(place)) || /^(?:stars?|points?)$/u.test(following(place)?.core ?? ""))
     return ofMany(fraction, language)
+  if (isRating(fraction, place, language)) return ofMany(fraction, language, language.words.outOf)
   if (!isProper(fraction) || !isUsual(fraction)) return notAPart(fraction, language)
   const { whole, above, below } = fraction
   const gender = language.genderAt?.(place)
@@ -60,8 +61,19 @@ const rating = (core: string, language: Language) => {
 }
 
 /** "Step 1/4" is "one of four", "10/10" "ten out of ten". */
-const ofMany = ({ above, below }: Fraction, language: Language) =>
-  `${language.cardinal(above)} ${above === below ? language.words.outOf : language.words.of} ${language.cardinal(below)}`
+const ofMany = (
+  { above, below }: Fraction,
+  language: Language,
+  of = above === below ? language.words.outOf : language.words.of
+) => `${language.cardinal(above)} ${of} ${language.cardinal(below)}`
+
+/** "a solid 8/10", "rated 4/5"; but "7/10 of a mile". */
+const isRating = ({ above, below, whole }: Fraction, place: Place, language: Language) =>
+  whole === "" &&
+  /^(?:5|10|100)$/u.test(below) &&
+  Number(above) <= Number(below) &&
+  (language.isRating?.test(previousCore(place)) === true ||
+    (below === "10" && !/^(?:of|de|von|di|mile|inch)/u.test(following(place)?.core ?? "")))
 
 /** "2 1/2" is "two and a half". */
 export const mixedNumber: Kind = (place, language) => {

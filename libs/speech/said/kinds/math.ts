@@ -11,6 +11,7 @@ export const sayMath = (core: string, language: Language, place: Place, say: Rea
   const rest = (text: string) => say(text, language, place) ?? text
   return (
     variable(core, language, place) ??
+    greek(core, language, rest) ??
     crossed(core, language, rest) ??
     equation(core, language, rest) ??
     scientific(core, language) ??
@@ -25,6 +26,16 @@ const variable = (core: string, language: Language, place: Place) => {
   const [, times, letter] = /^(\d{1,6})(\p{Ll})$/u.exec(core) ?? []
   const isTerm = [previousCore(place), following(place)?.core ?? ""].some((side) => /^[+−=<>≤≥≠*/-]$/u.test(side))
   return times === undefined || !isTerm ? undefined : `${sayPlain(times, language)} ${letter}`
+}
+
+/** "πr²", "2π/3", "ΔT": each letter is a name. */
+const greek = (core: string, language: Language, rest: (text: string) => string) => {
+  const [, times = "", letter = "", behind = "", below = ""] =
+    /^(\d{0,4})(\p{Script=Greek})(\p{Script=Latin}?[²³]?)((?:\/\d{1,4})?)$/u.exec(core) ?? []
+  const name = language.signs[letter] ?? language.signs[letter.toLowerCase()]
+  if (name === undefined || core === letter) return undefined
+  const over = below === "" ? "" : `${language.operators["/"] ?? ""} ${rest(below.slice(1))}`
+  return [rest(times), name, rest(behind), over].filter((part) => part !== "").join(" ")
 }
 
 /** "4×4" is "four by four", and "3x" is "three times". */

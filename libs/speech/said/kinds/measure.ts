@@ -66,7 +66,7 @@ export const measureInWords: Kind = (place, language) => {
   const parts = [amount.text, name, ...(pair === undefined ? [] : [null])]
   const last = { ...place, at: place.at + parts.length - 1 }
   // "45 Min. später"
-  const goesOn = wordAt(last, 1)?.lead === "" && !mayEndSentence(last, language.startsSentence)
+  const goesOn = /^[([]?$/u.test(wordAt(last, 1)?.lead ?? "-") && !mayEndSentence(last, language.startsSentence)
   return { parts, takesStop: wordAt(last)?.stop === "." && goesOn }
 }
 
@@ -109,7 +109,8 @@ const inFeet = (place: Place, language: Language): Said | undefined => {
   }
   if (!/^["″]/u.test(word.trail) || isQuoted(place)) return undefined
   const amount = amountOf(word.core, inch, place, language)
-  const isAttribute = language.isNoun(wordAt(place, 1)?.core ?? "") || /^\p{Lu}/u.test(wordAt(place, 1)?.core ?? "")
+  const isAttribute =
+    language.isNoun?.(wordAt(place, 1)?.core ?? "") === true || /^\p{Lu}/u.test(wordAt(place, 1)?.core ?? "")
   return amount === undefined
     ? undefined
     : { parts: [`${amount.text} ${amount.isOne || isAttribute ? inch.one : inch.many}`], isBare: true }

@@ -109,8 +109,10 @@ export const sayMoney: Reader = (core, language, place) => {
 
 /** "a $5 bill" is a five-dollar one. */
 export const isBeforeNoun = (place: Place, language: Language, back = -1): boolean =>
-  language.isArticle.test(wordAt(place, isSecondSide(place, back) ? back - 2 : back)?.core ?? "") &&
-  language.isNoun(following(place)?.core ?? "")
+  language.isAttribute?.(
+    wordAt(place, isSecondSide(place, back) ? back - 2 : back)?.core ?? "",
+    following(place)?.core ?? ""
+  ) === true
 
 /** "a 10 x 20 ft room" */
 const isSecondSide = (place: Place, back: number) => /^[x×]$/u.test(wordAt(place, back)?.core ?? "")
@@ -155,7 +157,7 @@ export const magnitudeOfMoney: Kind = (place, language) => {
   const money = readMoney(word.core, language)
   const magnitude = magnitudeNamed(next, language)
   if (money !== undefined && money.magnitude === "" && magnitude !== undefined) {
-    const isAttribute = language.isArticle.test(previousCore(place)) && language.isNoun(following(place, 2)?.core ?? "")
+    const isAttribute = language.isAttribute?.(previousCore(place), following(place, 2)?.core ?? "") === true
     const name = isAttribute ? money.currency.one : money.currency.many
     const counted = `${nameOf(money.amount, magnitude)} ${language.ofMagnitude(name)}`
     return closed(place, language, [sayNumber(money.amount, language, magnitude.gender), counted])

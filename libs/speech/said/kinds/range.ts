@@ -57,6 +57,9 @@ export const rangeInWords: Kind = (place, language) => {
   if (word === undefined || next === undefined) return undefined
   if (/^[x×]$/u.test(word.core) && /\d$/u.test(wordAt(place, -1)?.core ?? "") && /^\d/u.test(next.core))
     return said(isProduct(place, next) ? (language.operators["×"] ?? "") : language.words.by)
+  // "3 x $12.99"
+  if (/^[x×]$/u.test(word.core) && /^\d{1,4}$/u.test(wordAt(place, -1)?.core ?? "") && /^[$€£¥]\d/u.test(next.core))
+    return said(language.operators["×"] ?? "")
   // "1 x Large": one of it.
   if (/^[x×]$/u.test(word.core) && /^\d{1,3}$/u.test(wordAt(place, -1)?.core ?? "") && /^\p{Lu}\p{Ll}/u.test(next.core))
     return said("")

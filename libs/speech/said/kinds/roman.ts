@@ -23,9 +23,11 @@ export interface RomanNumerals {
   readonly counted?: RegExp
   /** Letters behind it: "XXIe", "Ier". */
   readonly suffix?: RegExp
+  /** Where "I" is a word too: what may follow the number of a name. */
+  readonly isBehindName?: RegExp
 }
 
-const numerals = /^([IVXLCDM]{1,9}|[\u2160-\u2188]{1,3})(\p{Ll}{0,3})$/u
+const numerals = /^([IVXLCDM]{1,9}|[\u2160-\u2188]{1,3})(\p{Ll}{0,3}|['’]s)$/u
 
 export const romanNumeral =
   (data: RomanNumerals): Kind =>
@@ -34,12 +36,13 @@ export const romanNumeral =
     const [, numeral = "", tail = ""] = numerals.exec(word?.core ?? "") ?? []
     const value = romanValue(numeral.normalize("NFKC"))
     if (word === undefined || value === undefined) return undefined
-    if (tail !== "") return saidIf(withSuffix(data, numeral, `${value}${tail}`, place, language))
+    const isOwner = /^['’]/u.test(tail)
+    if (tail !== "" && !isOwner) return saidIf(withSuffix(data, numeral, `${value}${tail}`, place, language))
     const text = inContext(data, String(value), numeral, place, language)
     // "Ludwig XIV." keeps its full stop at the end of a sentence.
     return text === undefined
       ? undefined
-      : { parts: [text], takesStop: !mayEndSentence(place, language.startsSentence) }
+      : { parts: [`${text}${tail}`], takesStop: !mayEndSentence(place, language.startsSentence) }
   }
 
 const saidIf = (text: string | undefined) => (text === undefined ? undefined : said(text))
@@ -51,15 +54,24 @@ const inContext = (data: RomanNumerals, digits: string, numeral: string, place: 
   const [previous, next] = [previousCore(place), wordAt(place, 1)?.core ?? ""]
   const counted = data.counted?.test(next) === true
   if (counted && wordAt(place)?.trail === "") return language.ordinal(digits, language.genderAt?.(place))
-  if (data.rulers.has(previous) && isNumberOfName(numeral, next, place)) return data.ofRuler(digits, previous)
-  if (data.headings.test(previous)) return data.ofHeading?.(digits, previous) ?? language.cardinal(digits)
+  if (data.rulers.has(previous) && isNumberOfName(data, numeral, next, place)) return data.ofRuler(digits, previous)
+  if (data.headings.test(previous) && isNumberOfHeading(data, numeral, previous))
+    return data.ofHeading?.(digits, previous) ?? language.cardinal(digits)
   if (/[\u2160-\u2188]/u.test(numeral)) return language.cardinal(digits)
   // "Superman II": CD, MD, MC and DC are no numerals.
   const isSeries =
-    /^[IVX]{2,5}$/u.test(numeral) && /^\p{Lu}\p{Ll}{2}/u.test(previous) && wordAt(place, -1)?.trail === ""
+    /^[IVX]{2,5}$/u.test(numeral) && /^(?!The$)\p{Lu}\p{Ll}{2}/u.test(previous) && wordAt(place, -1)?.trail === ""
   return isSeries ? language.cardinal(digits) : undefined
 }
 
-/** A letter alone may be an initial, or a word: "Juan V. Pérez". */
-const isNumberOfName = (numeral: string, next: string, place: Place) =>
-  numeral.length > 1 || wordAt(place)?.stop === "" || wordAt(place)?.trail !== "" || !/^\p{Lu}/u.test(next)
+/** A letter alone may be an initial, or a word: "Juan V. Pérez", "Charles I think of". */
+const isNumberOfName = ({ isBehindName }: RomanNumerals, numeral: string, next: string, place: Place) => {
+  const [stop = "", trail = ""] = [wordAt(place)?.stop, wordAt(place)?.trail]
+  if (numeral === "I" && isBehindName !== undefined)
+    return next === "" || trail + stop !== "" || isBehindName.test(next)
+  return numeral.length > 1 || stop === "" || trail !== "" || !/^\p{Lu}/u.test(next)
+}
+
+/** "Class C" and "Exhibit D" have letters, and "the part I like" a word. */
+const isNumberOfHeading = ({ isBehindName }: RomanNumerals, numeral: string, heading: string) =>
+  !/^[LCDM]$/u.test(numeral) && (isBehindName === undefined || numeral.length > 1 || /^\p{Lu}/u.test(heading))

@@ -28,7 +28,18 @@ const untilInWords: Kind = (place, language) => {
   const [from, to] = [readTime(`${word.core}${half}`, language), readTime(`${hour}${third?.core}`, language)]
   return from === undefined || to === undefined
     ? undefined
-    : { ...said(`${from} ${language.words.to} ${to}`, null, null), takesStop: false }
+    : { ...said(`${from} ${language.words.to} ${to}`, null, null), takesStop: goesOn(place, 3) }
+}
+
+/** A zone may follow: "5 p.m. ET". */
+const goesOn = (place: Place, offset: number) => {
+  const [last, after] = [wordAt(place, offset - 1), wordAt(place, offset)]
+  return (
+    last?.stop === "." &&
+    last.trail === "" &&
+    after !== undefined &&
+    (!/^\p{Lu}/u.test(after.core) || /^(?:\p{Lu}{2,4}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)$/u.test(after.core))
+  )
 }
 
 /** "alle 14.30", "a las 9.30": with a full stop behind a word that asks for a time. */
@@ -71,11 +82,6 @@ export const timeInWords: Kind = (place, language) => {
   const text = readTime(`${word.core}${next.core.replace(".", "")}`, language)
   if (text === undefined) return undefined
   const cut = text.lastIndexOf(" ", text.lastIndexOf(" ") - 1)
-  const after = wordAt(place, 2)
-  // A zone may follow: "5 p.m. ET".
-  const isWithin =
-    after !== undefined &&
-    (!/^\p{Lu}/u.test(after.core) || /^(?:\p{Lu}{2,4}|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)$/u.test(after.core))
-  const takesStop = next.core.includes(".") && isWithin && next.trail === ""
+  const takesStop = next.core.includes(".") && goesOn(place, 2)
   return { ...said(text.slice(0, cut), text.slice(cut + 1)), takesStop }
 }

@@ -4,14 +4,17 @@ import { toCardinal, toOrdinal } from "n2words/en-US"
 import { nounsOf } from "../tables.ts"
 import type { ClockTime, Currency, DateParts, Language } from "../language.ts"
 import { abbreviation } from "../english/abbreviation.ts"
+import { codeOfSigns } from "../english/code.ts"
 import { calendar } from "../english/calendar.ts"
 import { decade, yearInWords } from "../english/year.ts"
 import { clock } from "../english/clock.ts"
 import { dayAndMonth } from "../kinds/date.ts"
+import { withDigits } from "../kinds/digits.ts"
 import { compound } from "../english/compound.ts"
 import { houseNumber, inPairs, labelNumber, rowOfDigits, softwareVersion } from "../english/digits.ts"
-import { initialism, lettersAndSigns } from "../english/initialism.ts"
-import { romanNumeral } from "../english/roman.ts"
+import { acronyms, greek, initialism, lettersAndSigns } from "../english/initialism.ts"
+import { romanNumerals } from "../english/roman.ts"
+import { romanNumeral } from "../kinds/roman.ts"
 
 const months = "January February March April May June July August September October November December".split(" ")
 
@@ -126,7 +129,7 @@ const units = nounsOf(`
   ms millisecond; µs microsecond; μs microsecond; us microsecond; ns nanosecond; s second; sec second; secs second; min minute; mins minute; h hour; hr hour; hrs hour; d day; wk week; mo month; yr year; yrs year
   W watt; kW kilowatt; MW megawatt; GW gigawatt; Wh watt hour; kWh kilowatt hour; MWh megawatt hour; mAh milliamp hour; V volt; kV kilovolt; mV millivolt; A amp; mA milliamp; Ω ohm; kΩ kilohm; F farad
   mW milliwatt; J joule; kJ kilojoule; cal calorie; kcal kilocalorie; N newton; Pa pascal; kPa kilopascal; hPa hectopascal; mmHg millimeter of mercury/millimeters of mercury; Nm newton meter; N·m newton meter; ft-lb foot-pound; lb-ft pound-foot/pound-feet; MPa megapascal; bar bar; psi P S I/P S I; hp horsepower/horsepower; rpm R P M/R P M
-  mph mile per hour/miles per hour; kph kilometer per hour/kilometers per hour; mpg mile per gallon/miles per gallon; bpm beat per minute/beats per minute; rps request per second/requests per second; fps frame per second/frames per second; km/h kilometer per hour/kilometers per hour; m/s meter per second/meters per second
+  mph mile per hour/miles per hour; kph kilometer per hour/kilometers per hour; mpg mile per gallon/miles per gallon; bpm beat per minute/beats per minute; rps request per second/requests per second; req request; reqs request; ops operation; VAC volt A C/volts A C; V~ volt A C/volts A C; VDC volt D C/volts D C; fps frame per second/frames per second; km/h kilometer per hour/kilometers per hour; m/s meter per second/meters per second
   °C degree Celsius/degrees Celsius; °F degree Fahrenheit/degrees Fahrenheit; ° degree; ºC degree Celsius/degrees Celsius; ºF degree Fahrenheit/degrees Fahrenheit; º degree;
   % percent/percent; ‰ per mille/per mille; pp percentage point/percentage points; bp basis point/basis points; bps basis point/basis points; dB decibel; dBm D B M/D B M; px pixel; MP megapixel; ppm part per million/parts per million
   mol mole; mmol millimole; µmol micromole; dB(A) decibel; bbl barrel; Mi mebibyte; Gi gibibyte; ft-lbs foot-pound/foot-pounds; lm lumen; lx lux/lux; cd candela; hour hour; day day; month month; year year; week week; person person/people; user user; GB/s gigabyte per second/gigabytes per second; MB/s megabyte per second/megabytes per second
@@ -162,6 +165,13 @@ const signs: Language["signs"] = {
   "@": "at",
   "#": "hashtag",
   "→": "to",
+  "∈": "in",
+  "∉": "not in",
+  "∀": "for all",
+  "∃": "there is",
+  "∑": "the sum of",
+  "∫": "the integral of",
+  "⇒": "implies",
   "->": "to",
   "=>": "to",
   "©": "copyright",
@@ -172,7 +182,8 @@ const signs: Language["signs"] = {
   "&&": "and",
   "||": "or",
   Ω: "ohms",
-  v: "version"
+  v: "version",
+  ...greek
 }
 
 const operators: Language["operators"] = {
@@ -230,9 +241,11 @@ const functionWords = new Set(
     "and are but can did does for from had has have into less more most nor not off only onto out over per plus than that the " +
     "their then there they this those through today tomorrow under until upon was were when where which while who will with " +
     "within without would yesterday today now again ago each apart away back left long wide tall high deep old young " +
-    "tonight later earlier before after against between during since because"
+    "tonight later earlier before after against between during since because must may might should shall means"
   ).split(" ")
 )
+
+const isNoun = (core: string) => /^(?:\p{Ll}[\p{Ll}-]{2,}|\p{Lu}{2,6})$/u.test(core) && !functionWords.has(core)
 
 const words: Language["words"] = {
   minus: "minus",
@@ -282,24 +295,22 @@ const englishOf = (cardinal: Language["cardinal"], isMonthFirst: boolean): Langu
   symbols,
   operators,
   kinds: [
-    dayAndMonth,
     calendar,
     clock,
-    romanNumeral,
-    decade,
-    yearInWords,
-    rowOfDigits,
-    houseNumber,
-    labelNumber,
-    softwareVersion,
+    codeOfSigns,
+    romanNumeral(romanNumerals(ordinal)),
+    withDigits(dayAndMonth, decade, yearInWords, rowOfDigits, houseNumber, labelNumber, softwareVersion, compound),
     abbreviation,
-    lettersAndSigns,
-    compound
+    lettersAndSigns
   ],
   lateKinds: [initialism],
-  isArticle: /^(?:an?|the|my|your|his|her|its|our|their)$/iu,
+  isAttribute: (article, noun) =>
+    /^(?:the|my|your|his|her|its|our|their)$/iu.test(article)
+      ? isNoun(noun)
+      : /^(?:an?|each|every|this|another)$/iu.test(article) && isNoun(noun) && !/[^s]s$/u.test(noun),
   isCounted: /^(?:step|part|page|day|week|lesson|episode|round|question|slide|chapter|try|attempt)$/iu,
-  isNoun: (core) => /^(?:\p{Ll}[\p{Ll}-]{2,}|\p{Lu}{2,6})$/u.test(core) && !functionWords.has(core),
+  isNoun,
+  acronyms,
   isLabelled:
     /^(?:exit|gate|seat|row|room|apartment|apt|unit|suite|section|bus|line|route|building|flat|floor|platform|track|block|wing|terminal|box)$/iu,
   isBeforeDate:

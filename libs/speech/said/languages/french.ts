@@ -100,10 +100,10 @@ const abbreviations = abbreviation({
   `,
   inside: `
     p.ex. par exemple; ex. exemple; c.-à-d. c'est-à-dire; c.à.d. c'est-à-dire; env. environ; cf. confer; vs contre; vs. contre; bd boulevard; bd. boulevard; av. avenue; r. rue; max. maximum; min. minimum
-    tél. téléphone; av.j.-c. avant Jésus-Christ; s.v.p. s'il vous plaît; svp s'il vous plaît; nb. nota bene; p.-s. post-scriptum; dép. département; resp. respectivement; boul. boulevard
+    tél. téléphone; s.v.p. s'il vous plaît; svp s'il vous plaît; nb. nota bene; p.-s. post-scriptum; dép. département; resp. respectivement; boul. boulevard
   `,
   perhapsLast: `
-    etc. et cetera; apr.j.-c. après Jésus-Christ; ap.j.-c. après Jésus-Christ; j.-c. Jésus-Christ; sté société; cie compagnie; cie. compagnie; ttc toutes taxes comprises; ht hors taxes; rdv rendez-vous; r.-v. rendez-vous
+    etc. et cetera; av.j.-c. avant Jésus-Christ; apr.j.-c. après Jésus-Christ; ap.j.-c. après Jésus-Christ; j.-c. Jésus-Christ; sté société; cie compagnie; cie. compagnie; ttc toutes taxes comprises; ht hors taxes; rdv rendez-vous; r.-v. rendez-vous
     qqn quelqu'un; qqch quelque chose; mdr mort de rire; stp s'il te plaît; bcp beaucoup; jr. junior; hab. habitants
   `
 })
@@ -228,8 +228,6 @@ const frenchOf = (numerals: Numerals): Language => {
     symbols,
     kinds,
     lateKinds: [],
-    isArticle: /^(?!)/u,
-    isNoun: () => false,
     isCounted: /^(?:étape|partie|page|jour|semaine|épisode|chapitre|question|essai|leçon)$/iu,
     isLabelled: /^(?:porte|salle|chambre|étage|ligne|bus|quai|siège|rang|bâtiment|appartement|rue|voie)$/iu,
     isBeforeDate: /^(?:le|du|au|dès|depuis)$/iu,

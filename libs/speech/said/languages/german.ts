@@ -74,8 +74,6 @@ const mixed = (whole: string, above: string, below: string) => {
   return `${toCardinal(whole)} ${fraction(above, below)}`
 }
 
-/** Amounts before a noun stay as they are. */
-const nothing = /^(?!)/u
 const same = (one: string): string => one
 const rules = { gender: "masculine", plural: same } as const
 
@@ -239,8 +237,6 @@ const german: Language = {
     abbreviations
   ],
   lateKinds: [],
-  isArticle: nothing,
-  isNoun: () => false,
   isCounted: /^(?:Schritt|Teil|Seite|Tag|Woche|Folge|Runde|Frage|Kapitel|Versuch)$/u,
   startsSentence: (core) => germanOpeners.has(core),
   isLabelled:

@@ -233,8 +233,6 @@ export const italian: Language = {
     abbreviations
   ],
   lateKinds: [],
-  isArticle: /^(?!)/u,
-  isNoun: () => false,
   isCounted: /^(?:passo|parte|pagina|giorno|settimana|episodio|capitolo|domanda|tentativo|lezione)$/iu,
   isLabelled: /^(?:porta|sala|camera|stanza|piano|linea|autobus|bus|binario|posto|fila|scala|interno|via)$/iu,
   isBeforeTime: /^(?:alle|dalle|ore|le|all['’])$/iu,

@@ -272,8 +272,6 @@ const shared = {
   operators,
   symbols,
   lateKinds: [],
-  isArticle: /^(?!)/u,
-  isNoun: () => false,
   isCounted: /^(?:passo|parte|página|dia|semana|episódio|capítulo|questão|pergunta|tentativa|aula)$/iu,
   isLabelled:
     /^(?:porta|sala|quarto|andar|linha|ônibus|autocarro|plataforma|assento|fila|bloco|apartamento|apto|rua)$/iu,

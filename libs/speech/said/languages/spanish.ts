@@ -250,8 +250,6 @@ const spanish: Language = {
     abbreviations
   ],
   lateKinds: [],
-  isArticle: /^(?!)/u,
-  isNoun: () => false,
   isCounted: /^(?:paso|parte|página|día|semana|episodio|capítulo|pregunta|intento|lección)$/iu,
   isLabelled: /^(?:puerta|sala|habitación|planta|línea|autobús|bus|andén|asiento|fila|piso|bloque|calle)$/iu,
   isBeforeTime: /^(?:las?)$/iu,
