@@ -212,5 +212,5 @@ const judged = async ({ sizes, speeds, label }: Asked): Promise<Findings> => {
 
 export const voices = ({ sizes = paragraphsRead }: LoadOptions) => judged({ sizes, speeds: [1, 1.5, 2], label: "" })
 
-/** A paragraph of each. */
-export const brief = () => judged({ sizes: [1, 1], speeds: [1], label: "brief: " })
+/** A paragraph of each, at speed 1. */
+export const brief = ({ sizes = [1, 1] }: LoadOptions) => judged({ sizes, speeds: [1], label: "brief: " })

@@ -94,7 +94,12 @@ const columnsFor = ({ isPlaying, onPreview, onDelete }: Acts): ReadonlyArray<Col
   { title: "Language", cell: ({ locale }) => locale },
   { title: "Gender", cell: ({ gender }) => gender.replace("_", " "), isMinor: true },
   { title: "Quality", cell: ({ quality = "not judged" }) => quality },
-  { title: "Tags", cell: ({ tags = [] }) => tags.join(", "), isMinor: true },
+  {
+    title: "Tags",
+    cell: ({ real_time: isRealTime = true, tags = [] }) =>
+      [...tags, ...(isRealTime ? [] : ["whole answers only"])].join(", "),
+    isMinor: true
+  },
   { title: "Id", cell: ({ id }) => <code>{id}</code>, isMinor: true },
   {
     title: "Owner",

@@ -271,8 +271,10 @@ const countFirstByte = (parts: Parts, answer: Answer, stage: "encode" | "cache")
   if (!stages.reached(stage)) return
   player.started(nowMs())
   answer.firstByteMs = nowMs() - startedAtMs
-  firstBytesMs.note(clock.currentTimeMillisUnsafe(), Math.round(answer.firstByteMs))
-  meters.firstByte.observe({ format: plan.format.name, model: plan.model.id }, answer.firstByteMs / 1_000)
+  if (plan.isBackground !== true) {
+    firstBytesMs.note(clock.currentTimeMillisUnsafe(), Math.round(answer.firstByteMs))
+    meters.firstByte.observe({ format: plan.format.name, model: plan.model.id }, answer.firstByteMs / 1_000)
+  }
   countFirstSound(parts, answer)
 }
 

@@ -133,7 +133,7 @@ const inputTooLong = (characters: number, charactersMax: number) =>
 const notRealTime = (voiceId: string) => {
   const message =
     `the voice ${voiceId} takes longer to speak than to be heard, so it is not streamed or spoken live: ` +
-    "/v1/audio/speech, /v1/audio/dialogue and /v1/audio/captions answer with all of it"
+    "/v1/audio/speech, /v1/audio/dialogue and /v1/audio/captions answer with all of it, and /v1/audio/jobs speaks books"
   return new WireError({ status: 400, code: "voice_not_real_time", message })
 }
 

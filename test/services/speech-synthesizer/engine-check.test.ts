@@ -38,6 +38,16 @@ describe("the check of an engine", () => {
     }).pipe(Effect.scoped, Effect.provide(runtime))
   )
 
+  it.effect("that is slower than real time says nothing of one in the middle of a long sentence", () => {
+    const model = { Id: "slow", Folder: "/nowhere", RealTime: false, Voices: [{ Id: "dora", Locale: "es-ES" }] }
+    return Effect.gen(function* () {
+      yield* checkEngine({ name: "model-slow", synthesize: () => Stream.never })
+      yield* TestClock.adjust("2 minutes")
+      const { checks } = yield* Effect.flatMap(Health, ({ ready }) => ready)
+      assert.strictEqual(checks["speech model-slow"], "ok")
+    }).pipe(Effect.scoped, Effect.provide(Layer.merge(runtime, Configuration.layerOf({ Voices: { Models: [model] } }))))
+  })
+
   it.effect("that is being opened is waited for, and one that could not be opened says why", () =>
     Effect.gen(function* () {
       const state = yield* SubscriptionRef.make<EngineState>({ state: "opening" })

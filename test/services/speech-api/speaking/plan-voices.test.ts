@@ -105,7 +105,10 @@ describe("a voice that takes longer to speak than to be heard", () => {
         Result.flip(planDelivered(spokenBy("slow"), route, "streamed"))
       )
       assert.deepStrictEqual({ status, code }, { status: 400, code: "voice_not_real_time" })
-      assert.match(message, /^the voice slow .*\/v1\/audio\/speech, \/v1\/audio\/dialogue and \/v1\/audio\/captions/u)
+      assert.match(
+        message,
+        /^the voice slow .*\/v1\/audio\/speech, \/v1\/audio\/dialogue and \/v1\/audio\/captions .*\/v1\/audio\/jobs/u
+      )
     }
   )
 
