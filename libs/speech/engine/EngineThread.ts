@@ -1,7 +1,7 @@
 /**
  * One thread of an engine, as its pool uses it. It works on one job at a time. A job is cancelled through shared
- * memory, because the thread is deep in the engine's code and reads no messages there. The end of the thread is the end
- * of its job.
+ * memory, because the thread is deep in the engine's code and reads no messages there; what computes long without a
+ * callback is stopped by a call into its library. The end of the thread is the end of its job.
  */
 import { Worker } from "node:worker_threads"
 import { Deferred, Effect } from "effect"
@@ -9,6 +9,7 @@ import { EngineFailed, type EngineFrame, type EngineJob, EngineMissing } from ".
 import {
   type Ended,
   type FromThread,
+  type NativeCall,
   type SpeakerKind,
   type ThreadData,
   type ToThread,
@@ -56,6 +57,8 @@ interface State {
   readonly worker: Worker
   /** Shared with the thread: the number of the cancelled job. */
   readonly cancelled: Int32Array
+  /** Stops what computes without a callback. */
+  interrupt: () => void
   readonly ready: Deferred.Deferred<void, EngineMissing | EngineFailed>
   readonly exited: Deferred.Deferred<void>
   isAlive: boolean
@@ -91,6 +94,7 @@ const launch = (options: ThreadOptions): State => {
     options,
     worker,
     cancelled,
+    interrupt: () => {},
     ready: Deferred.makeUnsafe(),
     exited: Deferred.makeUnsafe(),
     isAlive: true,
@@ -112,7 +116,10 @@ const launch = (options: ThreadOptions): State => {
 
 const receive = (state: State, message: FromThread) => {
   const { options, ready, current } = state
-  if (message.kind === "ready") return Deferred.doneUnsafe(ready, Effect.void)
+  if (message.kind === "ready") {
+    if (message.stop !== undefined) void interruptBy(state, message.stop)
+    return Deferred.doneUnsafe(ready, Effect.void)
+  }
   if (message.kind === "log") return options.onLog?.(message.line)
   if (message.kind === "missing") {
     const { engine, packages } = options
@@ -122,6 +129,20 @@ const receive = (state: State, message: FromThread) => {
   if (message.kind === "frame") return current.onFrame(message.frame)
   Deferred.doneUnsafe(current.ended, Effect.succeed(message))
   state.current = undefined
+}
+
+/** Only who has such an engine loads the package; without it the thread would not be ready. */
+const interruptBy = async (state: State, stop: NativeCall) => {
+  const { default: koffi } = await import("koffi")
+  // Without a library koffi has no stack to call with.
+  koffi.load(null)
+  const call = koffi.decode(stop.function, koffi.proto("void *(void *)"))
+  state.interrupt = () => void call(stop.argument)
+}
+
+const cancel = ({ cancelled, interrupt }: State, number: number) => {
+  Atomics.store(cancelled, 0, number)
+  interrupt()
 }
 
 const die = (state: State, detail: string) => {
@@ -140,7 +161,7 @@ const begin = (state: State, job: EngineJob, onFrame: (frame: EngineFrame) => vo
     state.current = { number, onFrame, ended }
     state.worker.postMessage({ number, job } satisfies ToThread, [])
     return {
-      cancel: Effect.sync(() => void Atomics.store(state.cancelled, 0, number)),
+      cancel: Effect.sync(() => cancel(state, number)),
       ended: Deferred.await(ended)
     }
   })
@@ -150,9 +171,9 @@ const begin = (state: State, job: EngineJob, onFrame: (frame: EngineFrame) => vo
  */
 const stop = (state: State) =>
   Effect.suspend(() => {
-    const { cancelled, current, exited, isAlive, worker } = state
+    const { current, exited, isAlive, worker } = state
     if (isAlive) {
-      Atomics.store(cancelled, 0, current?.number ?? warmUpNumber)
+      cancel(state, current?.number ?? warmUpNumber)
       worker.postMessage("end" satisfies ToThread, [])
     }
     die(state, "stopped")

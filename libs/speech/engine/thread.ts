@@ -31,7 +31,7 @@ const flite: Open = async () => {
 const warmUps = { hibari: 3, kokoro: 1 }
 
 /** A model that reads phonemes, which espeak-ng provides. */
-const acoustic: Open = async (model) => {
+const acoustic: Open = async (model, { isCancelled }) => {
   const [{ openEspeak }, { openAcousticModel }, { makeAcousticSpeaker }] = await Promise.all([
     import("./espeak/binding.ts"),
     import("./onnx/acoustic-models.ts"),
@@ -45,7 +45,7 @@ const acoustic: Open = async (model) => {
     language = wanted
     return espeak.phonemes(text)
   }
-  return makeAcousticSpeaker(openAcousticModel(files), phonemize, warmUps[files.kind])
+  return makeAcousticSpeaker(openAcousticModel(files, isCancelled), phonemize, warmUps[files.kind])
 }
 
 interface SherpaModel {

@@ -59,7 +59,7 @@ describe.skipIf(!hasHeart)("a session in the background, of a voice that takes i
         for (let answers = 0; spoken.pollUnsafe() === undefined; answers++) {
           yield* speak(turnsOf("heart", [answer]))
           // Longer and longer gaps, so that it comes to its end on any machine.
-          yield* Effect.sleep(answers * 20)
+          yield* Effect.sleep(answers * 50)
         }
         assert.isTrue(isSame(yield* Fiber.join(spoken), expected))
         assert.isAtLeast(yield* interruptions, 3)

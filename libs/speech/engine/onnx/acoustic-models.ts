@@ -36,15 +36,19 @@ export interface AcousticModel {
   readonly hz: number
   readonly speakers: ReadonlyArray<string>
   readonly speak: (utterance: Utterance, listener: Listener) => void
+  readonly stop: OnnxModel["stop"]
 }
 
-export const openAcousticModel = ({ kind, model: file, styles, threads }: AcousticFiles): AcousticModel => {
+export const openAcousticModel = (
+  { kind, model: file, styles, threads }: AcousticFiles,
+  isCancelled: () => boolean
+): AcousticModel => {
   let durations: string | undefined
   const tail = (bytes: Uint8Array) => {
     durations = contentsOf(bytes)?.durations
     return durations === undefined ? new Uint8Array(0) : outputBytes(durations)
   }
-  const model = openOnnxModel({ file, tail, threads })
+  const model = openOnnxModel({ file, tail, threads, isCancelled })
   return kind === "hibari" ? hibari(model, durations) : kokoro(model, durations, styles)
 }
 
@@ -84,6 +88,7 @@ const hibariFrame = 2 * vocoderHop
 const hibari = (model: OnnxModel, durations: string | undefined): AcousticModel => ({
   hz: vocoderHz,
   speakers: ["0"],
+  stop: model.stop,
   speak: ({ symbols, pitch, range }, { begins, sound }) => {
     const names = ["lh", "theta", "ln", "lr", "phi", "f0", ...(durations === undefined ? [] : [durations])]
     model.run({ ids: idsOf(symbols), speed: numberOf(1) }, names, (outputs) => {
@@ -130,6 +135,7 @@ const kokoro = (model: OnnxModel, durations: string | undefined, files: Acoustic
   return {
     hz: kokoroHz,
     speakers: Object.keys(files),
+    stop: model.stop,
     speak: ({ symbols, speaker, pitch }, { begins, sound }) => {
       const ids = idsOf(symbols)
       // Higher is slower speech played faster, and the formants move along.

@@ -6,6 +6,7 @@
 import { closeSync, openSync, readSync, statSync } from "node:fs"
 import koffi from "koffi"
 import { loadLibrary, newCString } from "../worker/library.ts"
+import type { NativeCall } from "../worker/protocol.ts"
 import { MissingPart } from "../worker/serve.ts"
 import { onnxRuntimeFile } from "./runtime-file.ts"
 
@@ -15,13 +16,18 @@ export interface Tensor {
 }
 
 export interface OnnxModel {
-  /** `use` gets the named outputs, all of them 32-bit numbers, which are valid only during its call. */
+  /**
+   * `use` gets the named outputs, all of them 32-bit numbers, which are valid only during its call. It is not called if
+   * the job is cancelled.
+   */
   readonly run: (
     inputs: Readonly<Record<string, Tensor>>,
     outputs: ReadonlyArray<string>,
     use: (outputs: ReadonlyArray<Float32Array>) => void
   ) => void
   readonly inputs: ReadonlyArray<string>
+  /** Ends a run after its current operation. */
+  readonly stop: NativeCall
 }
 
 /**
@@ -39,6 +45,8 @@ const calls = {
   SetInterOpNumThreads: [25, "void *F(void *, int)"],
   SessionGetInputCount: [30, "void *F(void *, _Out_ size_t *)"],
   SessionGetInputName: [36, "void *F(void *, size_t, void *, _Out_ void **)"],
+  CreateRunOptions: [39, "void *F(_Out_ void **)"],
+  RunOptionsUnsetTerminate: [47, "void *F(void *)"],
   CreateTensorWithDataAsOrtValue: [49, "void *F(void *, void *, size_t, const int64_t *, size_t, int, _Out_ void **)"],
   GetTensorMutableData: [51, "void *F(void *, _Out_ void **)"],
   GetTensorShapeElementCount: [64, "void *F(void *, _Out_ size_t *)"],
@@ -51,6 +59,8 @@ const calls = {
 } as const satisfies Readonly<Record<string, readonly [place: number, declaration: string]>>
 
 type Call = keyof typeof calls
+// RunOptionsSetTerminate, the only one that another thread calls.
+const terminatePlace = 46
 // The first version of the table has everything that is called here.
 const apiVersion = 1
 const pointerBytes = 8
@@ -73,14 +83,15 @@ const openApi = () => {
     const type = koffi.proto(declaration.replace(/\bF\(/u, `StarlingOrt${name}(`))
     return [name, koffi.decode(pointerAt(table, place), type)]
   })
-  return Object.fromEntries(functions) as Record<Call, (...given: ReadonlyArray<unknown>) => unknown>
+  const api = Object.fromEntries(functions) as Record<Call, (...given: ReadonlyArray<unknown>) => unknown>
+  return { api, terminate: pointerAt(table, terminatePlace) }
 }
 
 /** One per thread, opened by its first model. */
 let opened: ReturnType<typeof openRuntime> | undefined
 
 const openRuntime = () => {
-  const api = openApi()
+  const { api, terminate } = openApi()
   const checked = (name: Call, ...given: ReadonlyArray<unknown>) => {
     const status = api[name](...given)
     if (status === null) return
@@ -94,47 +105,7 @@ const openRuntime = () => {
     checked(name, ...given, out)
     return out[0]
   }
-  return {
-    api,
-    checked,
-    made,
-    environment: made("CreateEnv", warnings, "starling"),
-    memory: made("CreateCpuMemoryInfo", deviceAllocator, defaultMemory),
-    allocator: made("GetAllocatorWithDefaultOptions")
-  }
-}
-
-interface ModelSource {
-  readonly file: string
-  /** What to append to the file's own bytes. */
-  readonly tail: (model: Uint8Array) => Uint8Array
-  readonly threads: number
-}
-
-export const openOnnxModel = ({ file, tail, threads }: ModelSource): OnnxModel => {
-  opened ??= openRuntime()
-  const { api, checked, made, environment, memory, allocator } = opened
-  const options = made("CreateSessionOptions")
-  checked("SetIntraOpNumThreads", options, threads)
-  checked("SetInterOpNumThreads", options, 1)
-  // Texts differ in length, so patterns and arenas only keep memory that is not needed again.
-  checked("DisableMemPattern", options)
-  checked("DisableCpuMemArena", options)
-  const session = withBytes({ file, tail }, (pointer, length) =>
-    made("CreateSessionFromArray", environment, pointer, length, options)
-  )
-  const count = Number(made("SessionGetInputCount", session))
-  const names = Array.from({ length: count }, (_, at) =>
-    String(koffi.decode(made("SessionGetInputName", session, at, allocator), "char", -1))
-  )
-  const strings = new Map<string, bigint>()
-  const stringOf = (name: string) => {
-    const known = strings.get(name) ?? newCString(name)
-    strings.set(name, known)
-    return known
-  }
-  const pointers = (all: ReadonlyArray<unknown>) => BigInt64Array.from(all.map((one) => BigInt(one as bigint)))
-
+  const memory = made("CreateCpuMemoryInfo", deviceAllocator, defaultMemory)
   const valueOf = ({ data, shape }: Tensor) => {
     const type = data instanceof Float32Array ? elementTypes.float : elementTypes.int64
     const sizes = BigInt64Array.from(shape, BigInt)
@@ -147,10 +118,59 @@ export const openOnnxModel = ({ file, tail, threads }: ModelSource): OnnxModel =
     const data = made("GetTensorMutableData", value)
     return length === 0 ? new Float32Array(0) : new Float32Array(koffi.view(data as bigint, length * 4))
   }
+  return {
+    api,
+    terminate,
+    checked,
+    made,
+    environment: made("CreateEnv", warnings, "starling"),
+    allocator: made("GetAllocatorWithDefaultOptions"),
+    valueOf,
+    read
+  }
+}
+
+interface ModelSource {
+  readonly file: string
+  /** What to append to the file's own bytes. */
+  readonly tail: (model: Uint8Array) => Uint8Array
+  readonly threads: number
+  /** Whether nobody waits for the current job any more. */
+  readonly isCancelled: () => boolean
+}
+
+export const openOnnxModel = ({ file, tail, threads, isCancelled }: ModelSource): OnnxModel => {
+  opened ??= openRuntime()
+  const { api, checked, made, environment, allocator, terminate, valueOf, read } = opened
+  const options = made("CreateSessionOptions")
+  checked("SetIntraOpNumThreads", options, threads)
+  checked("SetInterOpNumThreads", options, 1)
+  // Texts differ in length, so patterns and arenas only keep memory that is not needed again.
+  checked("DisableMemPattern", options)
+  checked("DisableCpuMemArena", options)
+  const session = withBytes({ file, tail }, (pointer, length) =>
+    made("CreateSessionFromArray", environment, pointer, length, options)
+  )
+  const runOptions = made("CreateRunOptions") as bigint
+  const count = Number(made("SessionGetInputCount", session))
+  const names = Array.from({ length: count }, (_, at) =>
+    String(koffi.decode(made("SessionGetInputName", session, at, allocator), "char", -1))
+  )
+  const strings = new Map<string, bigint>()
+  const stringOf = (name: string) => {
+    const known = strings.get(name) ?? newCString(name)
+    strings.set(name, known)
+    return known
+  }
+  const pointers = (all: ReadonlyArray<unknown>) => BigInt64Array.from(all.map((one) => BigInt(one as bigint)))
 
   return {
     inputs: names,
+    stop: { function: terminate, argument: runOptions },
     run: (inputs, outputs, use) => {
+      checked("RunOptionsUnsetTerminate", runOptions)
+      // A job is cancelled before its run is stopped: either is noticed, whatever came first.
+      if (isCancelled()) return
       const given = Object.entries(inputs)
       // The library reads the inputs in place: memory of the C side does not move.
       const copied = given.map(([, tensor]) => outside(tensor))
@@ -161,7 +181,7 @@ export const openOnnxModel = ({ file, tail, threads }: ModelSource): OnnxModel =
         checked(
           "Run",
           session,
-          null,
+          runOptions,
           pointers(inputNames),
           pointers(values),
           values.length,
@@ -170,6 +190,8 @@ export const openOnnxModel = ({ file, tail, threads }: ModelSource): OnnxModel =
           results
         )
         use([...results].map(read))
+      } catch (error) {
+        if (!isCancelled()) throw error
       } finally {
         for (const value of [...values, ...results]) if (value !== 0n) api.ReleaseValue(value)
         for (const { free } of copied) free()
@@ -179,7 +201,10 @@ export const openOnnxModel = ({ file, tail, threads }: ModelSource): OnnxModel =
 }
 
 /** A file in memory that is freed as soon as it is used: the session keeps a copy, and a collection may be far off. */
-const withBytes = <A>({ file, tail }: Omit<ModelSource, "threads">, use: (pointer: bigint, length: number) => A): A => {
+const withBytes = <A>(
+  { file, tail }: Pick<ModelSource, "file" | "tail">,
+  use: (pointer: bigint, length: number) => A
+): A => {
   const { size } = statSync(file)
   const pointer = koffi.alloc("char", size + tailBytesMax)
   const descriptor = openSync(file, "r")

@@ -17,6 +17,7 @@ export const makeAcousticSpeaker = (model: AcousticModel, phonemize: Phonemize, 
   firstVoice: model.speakers[0] ?? "0",
   warmUps,
   readsPhonemes: true,
+  stop: model.stop,
   speak: (job, sink) => {
     const speaker = job.voice.name
     if (!model.speakers.includes(speaker)) return noSuchSpeaker(speaker)

@@ -41,8 +41,15 @@ export interface Ended {
   readonly readsPhonemes: boolean
 }
 
+/** A function of C with one pointer, for a thread other than the one that names it. */
+export interface NativeCall {
+  readonly function: bigint
+  readonly argument: bigint
+}
+
 export type FromThread =
-  | { readonly kind: "ready" }
+  /** `stop` ends what the thread computes without a callback, once its job is cancelled. */
+  | { readonly kind: "ready"; readonly stop?: NativeCall }
   | { readonly kind: "missing"; readonly detail: string }
   /** A line for the log: what an engine's program writes to its standard error. */
   | { readonly kind: "log"; readonly line: string }

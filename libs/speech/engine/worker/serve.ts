@@ -11,6 +11,7 @@ import type { EngineFrame, EngineJob } from "../Engine.ts"
 import {
   engineHz,
   type FromThread,
+  type NativeCall,
   type Outcome,
   type ThreadData,
   type ThreadJob,
@@ -39,6 +40,8 @@ export interface Speaker {
   readonly readsPhonemes?: true
   /** Speaks to the end, or until the sink stops it; null if all went well. */
   readonly speak: (job: EngineJob, sink: Sink) => Outcome | null | Promise<Outcome | null>
+  /** Ends its computation from another thread, if that can take long without a callback. */
+  readonly stop?: NativeCall
   /** Called after each job, once its outcome is sent: for engines whose last job would affect the next. */
   readonly reset?: () => void
 }
@@ -57,6 +60,8 @@ const samplesMax = 600 * engineHz
 /** What an engine's thread can ask of its host. */
 export interface ThreadHost {
   readonly log: (line: string) => void
+  /** Whether the current job is cancelled. */
+  readonly isCancelled: () => boolean
   /** Called when no more jobs follow, also while the engine is being opened. */
   readonly onEnd: (close: () => void) => void
 }
@@ -70,23 +75,28 @@ export const serveJobs = (open: (data: ThreadData, host: ThreadHost) => Opened):
   const send = (message: FromThread, moved: ReadonlyArray<ArrayBuffer> = []) => port.postMessage(message, moved)
   const closes: Array<() => void> = []
   let speaker: Speaker | undefined
+  let current = warmUpNumber
   const begin = (opened: Speaker) => {
     warmUp(opened, data)
     speaker = opened
-    send({ kind: "ready" })
+    send({ kind: "ready", ...(opened.stop && { stop: opened.stop }) })
   }
   const refuse = (error: unknown) => {
     if (!(error instanceof MissingPart)) throw error
     send({ kind: "missing", detail: error.message })
   }
   port.on("message", (message: ToThread) => {
-    if (message !== "end") return speaker && serveJob(speaker, data, message, send)
+    if (message !== "end") {
+      current = message.number
+      return speaker && serveJob(speaker, data, message, send)
+    }
     for (const close of closes) close()
     port.close()
   })
   try {
     const opened = open(data, {
       log: (line) => send({ kind: "log", line }),
+      isCancelled: () => Atomics.load(data.cancelled, 0) === current,
       onEnd: (close) => void closes.push(close)
     })
     // Anything but a missing part has no handler here, so it ends the thread.

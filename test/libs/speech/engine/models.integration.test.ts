@@ -3,10 +3,10 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Layer, type Scope, Stream } from "effect"
+import { Context, Effect, Fiber, Layer, type Scope, Stream } from "effect"
 import type { EngineVoice } from "#speech/contract"
 import type { Metrics } from "#runtime"
-import { type SpeechEngine, VoiceModelUnusable } from "../../../../libs/speech/engine/Engine.ts"
+import { type EngineJob, type SpeechEngine, VoiceModelUnusable } from "../../../../libs/speech/engine/Engine.ts"
 import { pauses } from "../../../../libs/speech/engine/worker/pauses.ts"
 import { openModelPool } from "../../../../libs/speech/engine/models/ModelPool.ts"
 import {
@@ -366,6 +366,31 @@ describe.skipIf(bundled === "")("the voice that comes with Starling", () => {
           spelled.words.map(({ position }) => position),
           [0, 4, 8, 11]
         )
+      })
+    )
+    it.effect("stops in the midst of its model, and speaks the same afterwards", () =>
+      Effect.gen(function* () {
+        const engine = yield* Hibari
+        const long = jobOf(own, piece(sentence.repeat(8).slice(0, 390)))
+        const short = jobOf(own, piece("Still here."))
+        const firstMs = Effect.fnUntraced(function* (job: EngineJob) {
+          const beganMs = performance.now()
+          yield* Stream.runDrain(Stream.take(engine.synthesize(job), 1))
+          return performance.now() - beganMs
+        })
+        const expected = yield* heard(engine, short)
+        const overMs: Array<number> = []
+        for (let time = 0; time < 5; time++) {
+          const modelMs = yield* firstMs(long)
+          yield* heard(engine, short)
+          const aloneMs = yield* firstMs(short)
+          const left = yield* Effect.forkChild(Stream.runDrain(engine.synthesize(long)), { startImmediately: true })
+          yield* Effect.sleep(modelMs / 5)
+          yield* Fiber.interrupt(left)
+          overMs.push(((yield* firstMs(short)) - aloneMs) / modelMs)
+          assert.deepStrictEqual((yield* heard(engine, short)).pcm, expected.pcm)
+        }
+        assert.isBelow(overMs.toSorted((one, other) => one - other)[2] ?? 1, 0.5)
       })
     )
     it.effect("stops when its reader leaves, and speaks again afterwards", () =>
