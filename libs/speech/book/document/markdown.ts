@@ -175,12 +175,15 @@ const markdown = parser.configure([
   { parseInline: [{ name: "SignLimit", parse: countSigns, before: "Escape" }] }
 ])
 
-/** The same text, of the same length, without front matter and without blocks that lie too deep in others. */
+/** The same text for the parser, of the same length: no front matter, no blocks too deep in others, `[[1]](a)` a link. */
 const bounded = (source: string) =>
   source
     .replace(frontMatter, (matter) => "\n".repeat(matter.length))
+    .replaceAll(bracketsInLink, "[$1x$2x$3](")
     .replaceAll(deepMarks, (marks) => marks.slice(0, marksMax) + "x".repeat(Math.max(0, marks.length - marksMax)))
 
 const frontMatter = /^\uFEFF?---[ \t]*\r?\n(?=[\w-]+[ \t]*:)[^]{0,10000}?\n(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/u
+// The parser takes the inner ones for a link, and none is in another.
+const bracketsInLink = /\[([^[\]\n]{0,200})\[([^[\]\n]{0,200})\](?!\()([^[\]\n]{0,200})\]\(/gu
 const marksMax = 64
 const deepMarks = /^(?=[^]{64})(?:[ \t>]|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))+/gmu

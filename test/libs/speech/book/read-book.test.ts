@@ -104,9 +104,10 @@ describe("Markdown", () =>
       ["A b c d g http://h.org i. /1200"]
     ],
     ["keeps brackets that are no link", "He said it [sic] \\*twice\\*.", ["He said it [sic] *twice*. /1200"]],
+    ["reads brackets within a link", "See [[1]](#n1) and [a [b] c](d).", ["See [1] and a [b] c. /1200"]],
     ["follows references", "See [the map][m].\n\n[m]: http://x.org", ["See the map. /1200"]],
     ["decodes entities", "R&amp;D &lt;b&gt; &eacute;&nbsp;&#33; &nope; & c", ["R&D <b> é ! &nope; & c /1200"]],
-    ["reads what a picture shows", "![A ship](a.png) ![](b.png)", ["A ship /1200"]],
+    ["reads what a picture shows", "![A ship](a.png) ![](b.png) [![a sail](c.png)](d)", ["A ship a sail /1200"]],
     [
       "does not read code, comments and front matter",
       "---\ntitle: T\n---\nA\n\n```\nx\n```\n\n    y\n\n<!-- z -->\n\nB <!-- c -->d",
