@@ -1,4 +1,5 @@
 /** From the documents of a book to chapters, and from those to passages. Pure, and linear in the text. */
+import { Effect } from "effect"
 import type { BookChapter, BookFormat, BookOrder } from "./book.ts"
 import { chaptersOf, wholeChapter } from "./chapters.ts"
 import type { Document } from "./document/block.ts"
@@ -7,13 +8,16 @@ import { readHtml } from "./document/html.ts"
 import { readText } from "./document/text.ts"
 import { passagesOf } from "./passages.ts"
 import { speakersOf } from "./speakers.ts"
-import { finished, stepCounter, type Steps } from "./steps.ts"
+import { finished, spread, stepCounter, type Steps } from "./steps.ts"
 
 /** Chapters with something to say, in order. */
-export const readBook = (order: BookOrder): ReadonlyArray<BookChapter> => finished(readBookInSteps(order))
+export const readBook = (order: BookOrder): ReadonlyArray<BookChapter> => finished(bookSteps(order))
 
-/** The same, in steps. */
-export function* readBookInSteps({ documents, format, speakers }: BookOrder): Steps<ReadonlyArray<BookChapter>> {
+/** The same, for a process that has other work to do meanwhile. */
+export const readBookInSteps = (order: BookOrder): Effect.Effect<ReadonlyArray<BookChapter>> =>
+  Effect.suspend(() => spread(bookSteps(order)))
+
+function* bookSteps({ documents, format, speakers }: BookOrder): Steps<ReadonlyArray<BookChapter>> {
   const named = speakersOf(speakers)
   const chapters: Array<BookChapter> = []
   const isOver = stepCounter()

@@ -1,4 +1,6 @@
 /** Work in steps, between which an event loop can do other work. */
+import { Effect } from "effect"
+
 export type Steps<A> = Generator<undefined, A>
 
 /** A step reads or writes some so many characters. */
@@ -16,6 +18,16 @@ export const stepCounter = (): IsOver => {
     return true
   }
 }
+
+/** Other work is done between the steps. */
+export const spread = Effect.fnUntraced(function* <A>(steps: Steps<A>) {
+  let step = steps.next()
+  while (step.done !== true) {
+    yield* Effect.yieldNow
+    step = steps.next()
+  }
+  return step.value
+})
 
 export const finished = <A>(steps: Steps<A>): A => {
   let step = steps.next()

@@ -27,7 +27,7 @@ import {
 import { Configuration } from "#configuration"
 import { Metrics } from "#runtime"
 import { captionFiles } from "#speech"
-import { type BookOrder, readBook } from "#speech/book"
+import { type BookOrder, readBookInSteps } from "#speech/book"
 import { jobBody, jobEvent, jobProgress } from "../jobs/answer.ts"
 import { type ChapterPart, JobFiles } from "../jobs/JobFiles.ts"
 import { JobStore } from "../jobs/JobStore.ts"
@@ -67,7 +67,7 @@ const planOf = Effect.fnUntraced(function* (request: JobRequest) {
   const documents = yield* documentsOf(request)
   const speakers = Object.keys(request.speakers ?? {})
   const order: BookOrder = { format: request.format ?? "text", documents, speakers }
-  const chapters = readBook(order)
+  const chapters = yield* readBookInSteps(order)
   if (chapters.length === 0) return yield* validationFailed({ input: "there is nothing to say" })
   if (chapters.length > jobLimits.chaptersMax) {
     return yield* validationFailed({ input: `it has ${chapters.length} chapters, ${jobLimits.chaptersMax} at most` })

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Schema } from "effect"
+import { Effect, Fiber, Schema } from "effect"
 import { type BookFormat, readBookInSteps } from "#speech/book"
 import { stepLength } from "../../../../libs/speech/book/steps.ts"
 import { computed } from "../../../support/processor-time.ts"
@@ -149,14 +149,24 @@ describe("a document of several pieces", () => {
     }
   })
 
-  it("is read in steps, none of which takes in more than a few pieces", () => {
-    const input = sample("lighthouse.md").repeat(300)
-    const steps = readBookInSteps({ format: "markdown", documents: [{ input }], speakers: [] })
-    let [count, step] = [0, steps.next()]
-    for (; step.done !== true; step = steps.next()) count += 1
-    assert.isAbove(count, (2 * input.length) / stepLength - 2)
-    assert.deepStrictEqual(step.value, read("markdown", input))
-  })
+  it.effect("leaves room for other work between its pieces", () =>
+    Effect.gen(function* () {
+      const input = sample("lighthouse.md").repeat(300)
+      let turns = 0
+      const other = yield* Effect.forkChild(
+        Effect.forever(
+          Effect.suspend(() => {
+            turns += 1
+            return Effect.yieldNow
+          })
+        )
+      )
+      const chapters = yield* readBookInSteps({ format: "markdown", documents: [{ input }], speakers: [] })
+      yield* Fiber.interrupt(other)
+      assert.isAbove(turns, (2 * input.length) / stepLength - 2)
+      assert.deepStrictEqual(chapters, read("markdown", input))
+    })
+  )
 })
 
 describe("the longest document", () => {
