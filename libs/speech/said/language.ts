@@ -84,6 +84,8 @@ export interface Language {
   readonly acronyms?: ReadonlySet<string>
   /** Words whose fraction counts parts: "step 1/4". */
   readonly isCounted: RegExp
+  /** Whether "m" between these two is a million: "15m people". */
+  readonly isCrowd?: (previous: string, next: string) => boolean
   readonly isNoun?: (core: string) => boolean
   /** Where nouns have capitals too. */
   readonly startsSentence?: (core: string) => boolean

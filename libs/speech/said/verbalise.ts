@@ -143,6 +143,7 @@ const undressed = ({ core, lead, trail }: Word): Said | undefined =>
 
 /** A heading's sign, a bullet, a line across, a cell's border, a smile. */
 const isSilent = (place: Place, { core, text }: Word) => {
+  if (/^`[|*_]{1,3}`/u.test(text)) return false
   // "= $25.98": the rest of a sum.
   if (core === "=" && /^\p{Sc}?\d/u.test(wordAt(place, 1)?.core ?? "")) return false
   if (/^(?:[#•▪◦●■○►·=*_`|]{1,80}|[:;]-?[)(DPp])$/u.test(core) || /^(?:[:;]-?[)(DPp]|[-–—|:]{3,80})$/u.test(text)) {

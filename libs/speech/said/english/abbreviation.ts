@@ -20,8 +20,9 @@ const inTables = inTable({
   inside: `
     vs. versus; vs versus; e.g. for example; i.e. that is; cf. compare; viz. namely; approx. approximately; p.o. P O; p.a. per annum; incl. including; excl. excluding; ref. reference
     qty. quantity; qty quantity; acct. account; acct account; conf. confirmation; msg message; ea. each; appt. appointment; pts. points; pts points; pcs. pieces; pcs pieces; bal. balance; addr address; addr. address
-    exp. expires; pop. population; hwy Highway; rte Route; ca. circa; w/ with; w/o without; b/c because; a.k.a. also known as; aka also known as; civ. Civil; crim. Criminal; proc. Procedure
+    exp. expires; pop. population; hwy Highway; rte Route; ca. circa; w/ with; w/o without; b/c because; a.k.a. also known as; aka also known as; wt. weight; para. paragraph; paras. paragraphs; int'l international; civ. Civil; crim. Criminal; proc. Procedure
     thx thanks; pls please; btw by the way; brb be right back; idk I don't know; tmrw tomorrow; yrs years; b4 before; gr8 great; l8r later; m8 mate; w8 wait; ur your
+    tbh to be honest; omw on my way; mtg meeting; mtgs meetings; pw password; ppl people; nvm never mind; lmk let me know; rn right now; jk just kidding; ttyl talk to you later; ngl not gonna lie; yoy year over year
   `,
   perhapsLast: `
     etc. et cetera; etc et cetera; inc. Incorporated; ltd. Limited; co. Company; corp. Corporation; bros. Brothers; jr. Junior; sr. Senior; dept. Department; univ. University; assn. Association; est. established; esq. Esquire
@@ -35,7 +36,7 @@ const titled = new Set(entriesOf(titles).map(([key]) => key.replace(".", "")))
 
 /** Behind a name: streets, and what lies along them. */
 const streets = tableOf(`
-  st Street; dr Drive; ave Avenue; blvd Boulevard; rd Road; ln Lane; ct Court; pl Place; hwy Highway; pkwy Parkway; sq Square; expy Expressway; ter Terrace
+  st Street; dr Drive; ave Avenue; blvd Boulevard; rd Road; ln Lane; ct Court; pl Place; hwy Highway; pkwy Parkway; sq Square; expy Expressway; cir Circle; ter Terrace
 `)
 const streetNames = new Set(Object.values(streets))
 
@@ -52,6 +53,9 @@ const states = new Map(
 const stateNames = new Set(states.values())
 const parties = tableOf("D Democrat; R Republican; I Independent")
 const laws = /^(?:Civ|Code|Penal|Crim|Gov|Gen|Stat|Rev|Bus|Admin|Const|Veh|Lab|Labor|Prob|Evid|Fam|Health|Ins|Educ)$/u
+
+/** States that are no words, and so stand anywhere. */
+const unlikeWords = /^(?:Ala|Ariz|Calif|Colo|Fla|Minn|Mont|Neb|Nev|Okla|Tenn|Tex|Wis|Wyo)$/u
 
 const directions = tableOf("NW Northwest; NE Northeast; SW Southwest; SE Southeast; N North; S South; E East; W West")
 
@@ -116,7 +120,7 @@ const state = (place: Place, { core, stop }: Word): Said | undefined => {
   const [isBehindComma, next] = [wordAt(place, -1)?.trail.endsWith(",") === true, wordAt(place, 1)?.core ?? ""]
   if (/^\p{Lu}{2}$/u.test(core))
     return isBehindComma && isName(previousCore(place)) && !isName(next) ? said(name) : undefined
-  return stop === "." && (place.at === 0 || isBehindComma || laws.test(next))
+  return stop === "." && (place.at === 0 || isBehindComma || laws.test(next) || unlikeWords.test(core))
     ? { parts: [name], takesStop: !mayEndSentence(place) || laws.test(next) }
     : undefined
 }
@@ -130,7 +134,9 @@ const special = (place: Place, word: Word): Said | undefined => {
     case "min.":
       return before?.trail === "" && /\d$/u.test(previous) ? undefined : inside("minimum")
     case "incl.":
-      return previous === "not" ? { parts: ["included"], takesStop: !mayEndSentence(place) } : undefined
+      return previous === "not" || !/^[\p{L}\d$]/u.test(wordAt(place, 1)?.core ?? "") || word.trail !== ""
+        ? { parts: ["included"], takesStop: !mayEndSentence(place) }
+        : undefined
     case "ed.":
       return /(?:st|nd|rd|th)$/u.test(previous) ? { parts: ["edition"], takesStop: !mayEndSentence(place) } : undefined
     case "c.":
@@ -139,6 +145,12 @@ const special = (place: Place, word: Word): Said | undefined => {
         : undefined
     case "v.":
       return isName(previous) && isName(wordAt(place, 1)?.core) ? inside("versus") : undefined
+    case "rev.":
+      return /^(?:[A-Z]|\d[\d.]{0,5})$/u.test(wordAt(place, 1)?.core ?? "") && wordAt(place, 1)?.stop === ""
+        ? inside("revision")
+        : undefined
+    case "l.":
+      return /^\d/u.test(wordAt(place, 1)?.core ?? "") && before?.trail === "," ? inside("line") : undefined
     case "pp":
     case "pp.":
       return /^[$€£]/u.test(previous) ? { parts: ["per person"], takesStop: !mayEndSentence(place) } : undefined
@@ -159,7 +171,7 @@ const direction = (place: Place, word: Word): Said | undefined => {
     (word.stop !== "" && isName(next) && [2, 3].some((offset) => isStreet(wordAt(place, offset))))
   const isWay = word.core.length === 2 && /^(?:miles?|mi|km|kilometers?)$/u.test(previous)
   const isOfRoad =
-    /^I-\d{1,3}$/u.test(previous) ||
+    /^(?:I|US|SR)-\d{1,3}$/u.test(previous) ||
     (/^\d{1,3}$/u.test(previous) && /^(?:hwy|highway|route|interstate|us)$/iu.test(wordAt(place, -2)?.core ?? ""))
   return isBehindStreet || isBeforeStreet || isOfRoad || isWay
     ? { parts: [name], takesStop: word.stop !== "" && next !== "" }

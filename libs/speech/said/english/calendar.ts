@@ -35,6 +35,7 @@ const withinWord = (place: Place, word: Word, language: Language): Said | undefi
     ) ?? []
   if (from !== undefined && to !== undefined)
     return { parts: [`${dayName(from)} to ${dayName(to)}`], takesStop: !mayEndSentence(place) }
+  if (/^M[–-]F$/u.test(word.core)) return said("Monday to Friday")
   const [, left = "", middle = "", year = ""] =
     /^(\p{L}{3,9}|\d{1,2})-(\p{L}{3,9}|\d{1,2})-(\d{4})$/u.exec(word.core) ?? []
   const [month, date] = [monthNumber(left) ?? monthNumber(middle), /\d/u.test(left) ? left : middle]
@@ -95,7 +96,9 @@ const isVerb = (place: Place, word: Word, next: Word) => {
 
 const yearBehind = (place: Place, offset: number, before: Word): string | undefined => {
   const word = wordAt(place, offset)
-  if (word === undefined || word.lead !== "" || before.stop !== "" || !/^,?$/u.test(before.trail)) return undefined
+  // "31 Dec. 2023"
+  const isStopped = before.stop !== "" && !(isMonth(before.core) && before.core.length < 5)
+  if (word === undefined || word.lead !== "" || isStopped || !/^,?$/u.test(before.trail)) return undefined
   return isYear(word.core) ? word.core : undefined
 }
 

@@ -40,7 +40,7 @@ export const clock: Kind = (place, language) => {
 }
 
 const isZone = /^(?:[ecmp][sd]?t|utc|gmt|cest|bst|ist)$/iu
-const isTime = /(?:^|\d)[ap]\.?m$|^(?:\d{1,2}:\d{2})(?:[–-]\d{1,2}:\d{2})?$/iu
+const isTime = /(?:^|\d)[ap]\.?m$|^(?:\d{1,2}:\d{2})(?:[–-]\d{1,2}:\d{2})?$|^\d{1,2}[–-]\d{1,2}$/iu
 /** In spring and in autumn alike. */
 const zoneNames: Readonly<Record<string, string>> = { ET: "Eastern", CT: "Central", MT: "Mountain", PT: "Pacific" }
 const spaced = (letters: string) => Array.from(letters.toUpperCase()).join(" ")

@@ -21,7 +21,8 @@ export const compound: Kind = (place, language) => {
     return undefined
   const written = core.split(/[-–]/u)
   const isDecades = written.length === 2 && written.every((part) => /^\d{2,4}s$/u.test(part))
-  const isName = written.length === 2 && /^\p{Lu}{1,4}$/u.test(written[0] ?? "")
+  const isName = /^\p{Lu}{1,4}$/u.test(written[0] ?? "")
+  const isRange = isDecades || (written.length === 2 && written.every((part) => /^\d{1,2}(?:st|nd|rd|th)$/u.test(part)))
   // "10W-30" is an oil, "F-150" a car.
   const [, grade] = /^(\d{1,2})W$/u.exec(written[0] ?? "") ?? []
   const parts = written.map((part, at) =>
@@ -34,7 +35,7 @@ export const compound: Kind = (place, language) => {
   if (parts.includes(undefined)) return undefined
   // A unit's full stop: "a 7-pt. scale".
   const takesStop = language.units.has(written.at(-1) ?? "") && wordAt(place, 1) !== undefined
-  return { parts: [parts.join(isDecades ? " to " : "-")], takesStop }
+  return { parts: [parts.join(isRange ? " to " : "-")], takesStop }
 }
 
 /** "$2-a-day" is "two-dollar-a-day", "$3-million" "three-million-dollar". */

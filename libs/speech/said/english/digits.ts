@@ -5,7 +5,7 @@ import { following, type Place, previousCore, type Said, said, wordAt } from "..
 
 const calls = /^(?:dial|call|ring|text|phone|ext|extension|box)$/iu
 export const codes =
-  /^(?:zip|code|pin|otp|password|passcode|cvv|cvc|ssn|id|serial|reference|ref|confirmation|conf|tracking|order|account|iban|postcode|bic|swift|sku|pnr|build|upc|ean|routing)$/iu
+  /^(?:zip|code|pin|otp|password|passcode|cvv|cvc|ssn|id|serial|reference|ref|confirmation|conf|tracking|order|account|acct|iban|postcode|bic|swift|sku|pnr|build|upc|ean|routing)$/iu
 const states =
   /^(?:A[LKZR]|C[AOT]|DE|FL|GA|HI|I[DLNA]|K[SY]|LA|M[EDAINSOT]|N[EVHJMYCD]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[TA]|W[AVIY]|DC)$/u
 
@@ -17,6 +17,11 @@ export const rowOfDigits: Kind = (place, language) => {
   const [, family, series] = /^(7\d7)-(\d{3})$/u.exec(word?.core ?? "") ?? []
   if (family !== undefined && series !== undefined)
     return said(`${inPairs(family, language.cardinal)} ${inPairs(series, language.cardinal)}`)
+  const [, line, last] = /^L(\d{1,5})[–-]L?(\d{1,5})$/u.exec(word?.core ?? "") ?? []
+  if (line !== undefined && last !== undefined)
+    return said(`lines ${language.cardinal(line)} to ${language.cardinal(last)}`)
+  const [, hours] = /^q(\d{1,2})h$/u.exec(word?.core ?? "") ?? []
+  if (hours !== undefined) return said(`every ${language.cardinal(hours)} hours`)
   const [, won, lost, drawn] = /^(\d{1,2})-(\d{1,2})(?:-(\d{1,2}))?$/u.exec(word?.core ?? "") ?? []
   if (won !== undefined && lost !== undefined && word?.lead === "(" && word.trail.startsWith(")") && isTeam(place))
     return said(
@@ -51,7 +56,9 @@ export const rowOfDigits: Kind = (place, language) => {
   const isCode =
     codes.test(previous) ||
     (/^(?:is|in|number|no|code|:)$/iu.test(previous) && (codes.test(before) || before === "ending"))
-  return isCode && digits.length >= 4 ? said(spoken) : stamped(digits, language)
+  // Nobody counts so far without commas.
+  const isRow = digits.length > 8 && mark === "" && !digits.endsWith("000")
+  return (isCode && digits.length >= 4) || isRow ? said(spoken) : stamped(digits, language)
 }
 
 /** "Chiefs (11-6)": games won and lost. */
@@ -69,7 +76,10 @@ const stamped = (core: string, language: Language): Said | undefined => {
 
 /** "Your code is 482 913", "account 8890 123 456". */
 const groupsOfCode = (place: Place, language: Language): Said | undefined => {
-  const isCode = [-1, -2].some((offset) => codes.test(wordAt(place, offset)?.core ?? ""))
+  const isCode = [-1, -2].some(
+    (offset) =>
+      /^(?:no|number)$/iu.test(wordAt(place, offset)?.core ?? "") || codes.test(wordAt(place, offset)?.core ?? "")
+  )
   if (!isCode) return undefined
   const groups: Array<string> = []
   for (let offset = 0; offset < 6; offset += 1) {
@@ -83,7 +93,7 @@ const groupsOfCode = (place: Place, language: Language): Said | undefined => {
 }
 
 const labels =
-  /^(?:flight|train|room|suite|form|iso|rfc|boeing|boeing's|airbus|bus|route|rte|highway|hwy|interstate|exit|gate|http|status|error|returned|returns?|got|gets|bill|resolution|section|rule|apartment|apt|studio|channel|cfr|rtx|gtx|rx|ryzen|xeon|geforce|radeon|model|cessna|porsche|peugeot|precinct|local|unit|locker|lot|amtrak|acela|delta|united|southwest|jetblue|lufthansa|ryanair|eurostar)$/iu
+  /^(?:flight|train|room|suite|form|iso|rfc|boeing|boeing's|airbus|bus|route|rte|highway|hwy|interstate|exit|gate|code|http|status|error|returned|returns?|got|gets|bill|resolution|section|sec|rule|apartment|apt|ste|rm|studio|channel|cfr|rtx|gtx|rx|ryzen|xeon|geforce|radeon|model|cessna|porsche|peugeot|precinct|local|unit|locker|lot|amtrak|acela|delta|united|southwest|jetblue|lufthansa|ryanair|eurostar)$/iu
 
 /** "Flight UA 1482", "Room 1204", "HTTP 404", "a 502": names rather than amounts. */
 export const labelNumber: Kind = (place, language) => {
@@ -101,20 +111,34 @@ export const labelNumber: Kind = (place, language) => {
   const isStatus =
     /^[1-5]\d{2}$/u.test(digits) &&
     (/^(?:errors?|responses?|status)$/u.test(next) || (/^an?$/u.test(previous) && language.isNoun?.(next) !== true))
-  return labels.test(previous) || isCarrier || isStatus || isRoad || isAircraft || isAct
+  // "401, not 403"
+  const isOther =
+    /^[1-5]\d{2}$/u.test(digits) &&
+    /^(?:not|or|and|vs|than)$/u.test(previous) &&
+    [-2, -3].some((offset) => isStatusAt(place, offset))
+  return labels.test(previous) || isOther || isCarrier || isStatus || isRoad || isAircraft || isAct
     ? said(inPairs(digits, language.cardinal))
     : undefined
 }
+
+const isStatusAt = (place: Place, offset: number) =>
+  /^[1-5]\d{2}$/u.test(wordAt(place, offset)?.core ?? "") &&
+  (/^an?$/u.test(wordAt(place, offset - 1)?.core ?? "") || labels.test(wordAt(place, offset - 1)?.core ?? ""))
 
 const software =
   /^(?:linux|python|node|go|java|ruby|php|chrome|firefox|safari|ubuntu|debian|fedora|android|ios|macos|windows|kubernetes|postgres|postgresql|tls|swift|rust|typescript|react|angular|django|rails|version|release|kernel|nginx|redis|kafka|gcc|clang)$/iu
 
 /** "Python 3.12 is faster than 3.10": the other side of a comparison. */
 const isCompared = (place: Place) => {
-  if (!/^(?:than|to|from|and|or|vs|versus|[<>]=?|=|over|until|through)$/u.test(previousCore(place))) return false
-  for (let offset = -2; offset > -9; offset -= 1) {
-    const word = wordAt(place, offset)
-    if (word === undefined || word.stop !== "") return false
+  if (
+    !/^(?:than|to|from|and|or|vs|versus|[<>]=?|=|over|until|through|on|with|is|now|be|least|requires?|needs?|since|below|above|before|after|supports?)$/u.test(
+      previousCore(place)
+    )
+  )
+    return false
+  for (let offset = -2; offset > -12; offset -= 1) {
+    const [word, next] = [wordAt(place, offset), wordAt(place, offset + 1)]
+    if (word === undefined || (word.stop !== "" && /^\p{Lu}/u.test(next?.core ?? ""))) return false
     if (software.test(word.core.replace(/\.js$/u, ""))) return true
   }
   return false

@@ -1,44 +1,40 @@
-/** Initialisms that voices would read as words: they are spelled. Those that people read as words stay. Pure. */
+/** Letters that English spells: initialisms, codes, airports, and letters with signs. Pure. */
 import type { Kind } from "../language.ts"
+import { initialism as inTable, spell } from "../kinds/initialism.ts"
 import { codes } from "./digits.ts"
 import { openers } from "../../text/sentences.ts"
 import { tableOf } from "../tables.ts"
 import { mayEndSentence, type Place, previousCore, said, wordAt } from "../word.ts"
 
 /** Spelled though they could be read. */
-const spelled = new Set(
-  (
-    "AI API APIs UI UX URL URLs URI USA UK EU UN UAE IDE IDs ID IO IP IT OS AWS IAM CEO CFO CTO COO CIO HR IQ EV EVs IOU " +
-    "ETA FAQ FAQs ISO IRS IPO IPOs NBA NFL MBA PhD AM FM AC DC AA AAA ACL ACLs AOL ATM ATMs SQL USB LED LEDs LCD OEM " +
-    "ROI SEO SLA SLAs SLO SLOs SDK SDKs EOD EOF ETF ETFs AUM EBIT UDP IoT UAT UV UI UIs UEFI EEG WHO LA LAX ATL EPS ACH IAD IAH MIA EWR NYC OT UA SFO ORD NY APR APY YTD SKU CI GPU GPUs CPU CPUs BMI IU PSU ATP FAA EPA IMF NCAA IEEE AP ABC CBS NBC CNN BBC EUR CIA NSA DOJ SEC IDEs IPs EST EDT UTC CET CEST IST GMT ISBN OTP MIT UCLA USC IBM IMF OECD IEEE"
-  ).split(" ")
+const spelled = inTable(
+  "DOT ONS AI API UI UX URL URI USA UK EU UN UAE IDE ID IO IP IT OS AWS IAM CEO CFO CTO COO CIO HR IQ EV IOU ETA FAQ ISO IRS IPO NBA NFL MBA AM FM AC DC AA AAA ACL AOL ATM SQL USB LED LCD OEM ROI SEO SLA SLO " +
+    "SDK EOD EOF ETF AUM EBIT UDP UAT UV UEFI EEG WHO LA LAX ATL EPS ACH IAD IAH MIA EWR NYC OT UA SFO ORD NY APR APY YTD SKU CI GPU CPU BMI IU PSU ATP FAA EPA IMF NCAA IEEE AP ABC CBS NBC CNN BBC EUR CIA NSA DOJ SEC " +
+    "EST EDT UTC CET CEST IST GMT ISBN OTP MIT UCLA USC IBM OECD CD"
 )
 
 /** Capitals that people read as a word, and that stand beside digits. */
 export const acronyms: ReadonlySet<string> = new Set("ARM SEV RAM ROM PIN SIM GIF MAX MIN LAN".split(" "))
 
-/** A plural or a possessive belongs to the word: "CEO's", "GPUs". */
-export const initialism: Kind = (place) => {
-  const word = wordAt(place)
-  if (word !== undefined && isCode(word.core, previousCore(place))) return said(Array.from(word.core).join(" "))
-  const [, letters = "", tail = ""] = /^(\p{Lu}{2,5})((?:['’]s|s)?)$/u.exec(word?.core ?? "") ?? []
-  if (word === undefined || letters === "") return undefined
-  // "ATL to SEA": airports.
-  const isJourney =
-    letters.length === 3 &&
-    [2, -2].some(
-      (offset) =>
-        /^[A-Z]{3}$/u.test(wordAt(place, offset)?.core ?? "") &&
-        /^(?:to|→|-|–)$/u.test(wordAt(place, offset / 2)?.core ?? "")
-    )
-  const isMoney = letters === "US" && /^\$\d/u.test(wordAt(place, 1)?.core ?? "")
-  if (isJourney || isMoney) return said(Array.from(letters).join(" "))
-  const isUnreadable = !/[AEIOUY]/u.test(letters)
-  if (!isUnreadable && !spelled.has(letters) && !spelled.has(word.core)) return undefined
-  if (letters === "AAA") return said("triple A")
-  // "G P Us" would be heard as "us".
-  return said(Array.from(letters).join(" ") + tail.replace(/^['’]?s$/u, "'s"))
+/** Codes, airports, and dollars of the United States too. */
+export const initialism: Kind = (place, language) => {
+  const core = wordAt(place)?.core ?? ""
+  if (!/^\p{Lu}{2}/u.test(core)) return undefined
+  if (core === "AAA") return said("triple A")
+  const isMoney = core === "US" && /^\$\d/u.test(wordAt(place, 1)?.core ?? "")
+  return isMoney || isJourney(place, core) || isCode(core, previousCore(place))
+    ? said(spell(core))
+    : spelled(place, language)
 }
+
+/** "ATL to SEA": airports. */
+const isJourney = (place: Place, core: string) =>
+  /^[A-Z]{3}$/u.test(core) &&
+  [2, -2].some(
+    (offset) =>
+      /^[A-Z]{3}$/u.test(wordAt(place, offset)?.core ?? "") &&
+      /^(?:to|→|-|–)$/u.test(wordAt(place, offset / 2)?.core ?? "")
+  )
 
 /** "BIC COBADEFF": letters behind a code's name that nobody can read. */
 const isCode = (core: string, previous: string) =>
@@ -82,6 +78,9 @@ export const lettersAndSigns: Kind = (place) => {
   }
   if (/^\p{Lu}{1,3}&\p{Lu}{1,3}$/u.test(core))
     return said(Array.from(core, (sign) => (sign === "&" ? "and" : sign)).join(" "))
+  // "PO# 7781"
+  if (/^\p{L}{2,12}#$/u.test(core) && /^\d/u.test(wordAt(place, 1)?.core ?? ""))
+    return said(`${/^\p{Lu}{2}#/u.test(core) ? `${core[0]} ${core[1]}` : core.slice(0, -1)} number`)
   if (/^[A-Z]\+\+$/u.test(core)) return said(`${core[0]} plus plus`)
   if (/^[A-Z]#$/u.test(core)) return said(`${core[0]} sharp`)
   if (/^[A-F][+−-]$/u.test(core)) return said(`${core[0]} ${core[1] === "+" ? "plus" : "minus"}`)

@@ -33,20 +33,25 @@ export const yearInWords: Kind = (place, language) => {
   const previous = previousCore(place).toLowerCase()
   const next = following(place)?.core ?? ""
   const isCounted = /^\p{Ll}{2,}s$/u.test(next) && !behind.has(next)
+  const isRecent = /^(?:19|20)/u.test(digits)
   if (isMonth(previous) || behind.has(next.toLowerCase())) return said(language.year(digits))
   if (before.has(previous) && !isCounted && language.units.get(next) === undefined) return said(language.year(digits))
-  const isOfDate = place.at === 0 && word.trail.startsWith(",") && /^(?:19|20)/u.test(digits)
+  // "2022: $3.9 bn"
+  const isOfDate = isRecent && (word.trail.startsWith(":") || (place.at === 0 && word.trail.startsWith(",")))
   if (isOfDate) return said(language.year(digits))
   const isPair =
     previous === "and" && isYear(wordAt(place, -2)?.core ?? "") && /^between$/iu.test(wordAt(place, -3)?.core ?? "")
   if (isPair) return said(language.year(digits))
   const isLast = wordAt(place, 1) === undefined || word.stop !== ""
-  const isCited = wordAt(place, -1)?.trail.endsWith(",") === true && isLast && /^(?:19|20)/u.test(digits)
+  const isCited = wordAt(place, -1)?.trail.endsWith(",") === true && isLast && isRecent
   const isNamed =
-    previous === "the" && /^(?:19[3-9]|20[0-2])/u.test(digits) && language.isNoun?.(next) === true && !isCounted
+    /^(?:the|an?|this|last|his|her|its|our|their|my|your)$|['’]s?$/u.test(previous) &&
+    /^(?:19[3-9]|20[0-2])/u.test(digits) &&
+    (language.isNoun?.(next) === true || /^\p{Lu}\p{Ll}/u.test(next)) &&
+    !isCounted
   const isCompared = previous === "than" && /^(?:earlier|later|sooner)$/u.test(wordAt(place, -2)?.core ?? "")
   if (isCited || isNamed || isCompared) return said(language.year(digits))
-  const isPredicate = /^(?:was|is)$/u.test(previous) && /^(?:19|20)/u.test(digits) && isLast
+  const isPredicate = /^(?:was|is)$/u.test(previous) && isRecent && isLast
   if (isPredicate) return said(language.year(digits))
   const isAlone = word.lead.includes("(") && word.trail.includes(")")
   const isDated = /^\d{1,2}(?:st|nd|rd|th)?$/u.test(previous) && isMonth(wordAt(place, -2)?.core ?? "")

@@ -24,8 +24,12 @@ export const ordinalNumber: Kind = (place, language) => {
     return undefined
   const digits = /^\d{1,4}$/u.test(word.core) ? word.core : romanDigits(word.core, previousCore(place))
   if (digits === undefined || digits.startsWith("0") || !isOrdinal(place, word, next, language)) return undefined
-  return { parts: [`${declined(digits, place, language)}`], takesStop: true }
+  const isTogether = previousCore(place) === "zu" && /^\p{Ll}/u.test(next.core)
+  return { parts: [isTogether ? togetherOf(digits, language) : declined(digits, place, language)], takesStop: true }
 }
+
+/** "zu zweit", "zu viert": without the ending. */
+const togetherOf = (digits: string, language: Language) => language.ordinal(digits).replace(/e$/u, "")
 
 /** "der II. Weltkrieg"; but "Ludwig II. war". */
 const romanDigits = (core: string, previous: string) => {

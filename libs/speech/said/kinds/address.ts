@@ -52,8 +52,9 @@ const isDomain = (name: string) => {
 
 const isFile = (core: string) => {
   if (/^~\/[\w./-]{1,120}$/u.test(core)) return true
-  const [, ending] = /\.([a-z0-9]{1,5})$/iu.exec(core) ?? []
-  if (ending !== undefined && fileEndings.has(ending.toLowerCase())) return /^[\w./~@+-]{2,200}$/u.test(core)
+  const [, ending] = /\.([a-z0-9]{1,5})(?::\d{1,5}){0,2}$/iu.exec(core) ?? []
+  if (/^\.[a-z][\w.-]{1,40}$/u.test(core)) return true
+  if (ending !== undefined && fileEndings.has(ending.toLowerCase())) return /^[\w./~@+:-]{2,200}$/u.test(core)
   return /^(?:~|\.{1,2})?(?:\/[\w.@+-]{1,64}){2,12}\/?$/u.test(core)
 }
 

@@ -3,7 +3,7 @@ import type { Language, Reader } from "../language.ts"
 import { digitByDigit } from "../number.ts"
 
 /** "v1.2.3", "10.0.0.1". */
-const version = /^(v|V)?(\d{1,5}(?:\.\d{1,5}){1,5})([a-z]{0,5}\d{0,3})$/u
+const version = /^([vV~^])?(\d{1,5}(?:\.\d{1,5}){1,5})([a-z]{0,5}\d{0,3})$/u
 const mixed = /^[\p{L}\d_][\p{L}\d_./:@'’&=()[\]{}<>|#$%+~^-]{0,99}$/u
 
 export const sayCode: Reader = (core, language) => {
@@ -43,7 +43,8 @@ const sayVersion = (core: string, language: Language) => {
   const [, letter, digits = "", tail = ""] = version.exec(core) ?? []
   const parts = digits.split(".").map((part) => sayShort(part, language))
   const dot = parts.length === 4 ? (language.symbols["."] ?? language.point) : language.point
-  const spoken = [letter === undefined ? "" : (language.signs["v"] ?? letter), parts.join(` ${dot} `)]
+  const name = letter === "~" || letter === "^" ? language.symbols[letter] : language.signs["v"]
+  const spoken = [letter === undefined ? "" : (name ?? letter), parts.join(` ${dot} `)]
   return [...spoken, tail === "" ? "" : sayPieces(tail, language)].filter((part) => part !== "").join(" ")
 }
 

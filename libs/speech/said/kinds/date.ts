@@ -1,6 +1,7 @@
 /** Dates in digits, with the time of day where it is written behind. Pure. */
 import type { Kind, Language, Reader } from "../language.ts"
 import { type Place, previousCore, said, wordAt } from "../word.ts"
+import { isMultiplied } from "./fraction.ts"
 import { readTime } from "./time.ts"
 
 const iso = /^(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})$/u
@@ -55,12 +56,12 @@ export const dayAndMonth: Kind = (place, language) => {
 }
 
 /** Nobody cuts into fifteenths, and a number with a zero before it is no part of a whole. */
-const isDay = (core: string, place: Place, { isBeforeDate, isOperation, isRating }: Language) => {
+const isDay = (core: string, place: Place, language: Language) => {
   const previous = previousCore(place)
-  if (isBeforeDate.test(previous)) return isOperation?.test(wordAt(place, -2)?.core ?? "") !== true
+  if (language.isBeforeDate.test(previous)) return !isMultiplied(place, language)
   const below = Number(/^(?!9\/11$)\d{1,2}\/(\d{1,2})$/u.exec(core)?.[1] ?? 0)
   const isPart = below <= 12 || [16, 20, 24, 32].includes(below)
-  return (!isPart || /^0\d\/|\/0\d$/u.test(core)) && isRating?.test(previous) !== true
+  return (!isPart || /^0\d\/|\/0\d$/u.test(core)) && language.isRating?.test(previous) !== true
 }
 
 const sayDay = (written: string, language: Language, place: Place) => {

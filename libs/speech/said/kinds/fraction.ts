@@ -29,11 +29,16 @@ export const sayFraction: Reader = (core, language, place) => {
   if (language.isCounted.test(previousCore(place)) || /^(?:stars?|points?)$/u.test(following(place)?.core ?? ""))
     return ofMany(fraction, language)
   if (isRating(fraction, place, language)) return ofMany(fraction, language, language.words.outOf)
-  if (!isProper(fraction) || !isUsual(fraction)) return notAPart(fraction, language)
+  const isFactor = isMultiplied(place, language) && Number(fraction.below) > 1
+  if (!isFactor && (!isProper(fraction) || !isUsual(fraction))) return notAPart(fraction, language)
   const { whole, above, below } = fraction
   const gender = language.genderAt?.(place)
   return whole === "" ? language.fraction(above, below, gender) : language.mixed(whole, above, below, gender)
 }
+
+/** "Multiply it by 9/5". */
+export const isMultiplied = (place: Place, { isOperation }: Language): boolean =>
+  [-2, -3].some((offset) => isOperation?.test(wordAt(place, offset)?.core ?? "") === true)
 
 /** Nobody cuts into elevenths: "9/11" is a day. */
 const isUsual = ({ above, below }: Fraction) =>

@@ -1,7 +1,7 @@
 /** Sums, powers and ratios within a word. Pure. */
 import type { Language, Reader } from "../language.ts"
 import { following, type Place, previousCore } from "../word.ts"
-import { readNumber, sayNumber } from "../number.ts"
+import { readNumber, sayNumber, type WrittenNumber } from "../number.ts"
 import { sayPlain } from "./plain.ts"
 
 const operators = /[+−*/×÷·=<>≤≥≠≈-]/u
@@ -12,6 +12,7 @@ export const sayMath = (core: string, language: Language, place: Place, say: Rea
   return (
     variable(core, language, place) ??
     greek(core, language, rest) ??
+    ofTen(core, language) ??
     crossed(core, language, rest) ??
     equation(core, language, rest) ??
     scientific(core, language) ??
@@ -62,14 +63,23 @@ const equation = (core: string, language: Language, rest: (text: string) => stri
   return parts.filter((part) => part !== "").join(" ")
 }
 
+/** "3×10^8". */
+export const ofTen = (core: string, language: Language): string | undefined => {
+  const [, digits = "", exponent = ""] =
+    /^([−-]?\d[\d.,]{0,12})[x×*·]10\^?([-−⁻]?[\d⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})$/u.exec(core) ?? []
+  const number = /[\^⁻⁰¹²³⁴⁵⁶⁷⁸⁹]/u.test(core) ? readNumber(digits, language) : undefined
+  return number === undefined ? undefined : timesTen(number, plainExponent(exponent), language)
+}
+
+const timesTen = (number: WrittenNumber, exponent: string, language: Language) =>
+  `${sayNumber(number, language)} ${language.operators["×"] ?? ""} ${language.cardinal("10")} ${language.words.power(exponent)}`
+
 /** "1.5e-3". */
 const scientific = (core: string, language: Language) => {
   const [, digits = "", exponent = ""] = /^([+−-]?\d[\d.,]{0,20})[eE]([+−-]?\d{1,3})$/u.exec(core) ?? []
   const number = readNumber(digits, language)
   if (number === undefined || !/[-+−]|\./u.test(core)) return undefined
-  const ten = language.cardinal("10")
-  const sign = exponent.replace("−", "-").replace("+", "")
-  return `${sayNumber(number, language)} ${language.operators["×"] ?? ""} ${ten} ${language.words.power(sign)}`
+  return timesTen(number, exponent.replace("−", "-").replace("+", ""), language)
 }
 
 /** "10^24", "x²", "3x²". */
@@ -88,7 +98,9 @@ export const power = (core: string, language: Language): string | undefined => {
 }
 
 const plainExponent = (raised: string) =>
-  Array.from(raised, (sign) => (sign === "⁻" ? "-" : String(superscripts.indexOf(sign)))).join("")
+  Array.from(raised, (sign) =>
+    /[-−⁻]/u.test(sign) ? "-" : /\d/u.test(sign) ? sign : String(superscripts.indexOf(sign))
+  ).join("")
 
 /** "O(n²)" is "O of n squared", "f(x)" "f of x". */
 const applied = (core: string, language: Language, rest: (text: string) => string) => {

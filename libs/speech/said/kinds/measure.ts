@@ -3,7 +3,7 @@ import type { Kind, Language, Noun, Reader } from "../language.ts"
 import { isOne, readNumber, sayNumber, type WrittenNumber } from "../number.ts"
 import { following, mayEndSentence, type Place, previousCore, type Said, wordAt } from "../word.ts"
 import { sayFraction } from "./fraction.ts"
-import { crossed, power } from "./math.ts"
+import { crossed, ofTen, power } from "./math.ts"
 import { isBeforeNoun } from "./money.ts"
 import { isUncertain, unitNamed } from "./unit.ts"
 import { sayPlain } from "./plain.ts"
@@ -35,7 +35,8 @@ const magnitudeOf = (number: WrittenNumber, unit: string, place: Place, language
   const isNamed =
     /^(?:k|bn|mn|tn|mio|mrd)$/iu.test(unit) ||
     (/^[MB]$/u.test(unit) && (number.fraction !== "" || isOfThings(place))) ||
-    (unit === "M" && number.whole !== "0")
+    (unit === "M" && number.whole !== "0") ||
+    (unit === "m" && language.isCrowd?.(previousCore(place), following(place)?.core ?? "") === true)
   if (!isNamed || (unit === "K" && number.whole.length < 2)) return undefined
   const noun = language.magnitudes[unit.toLowerCase()]
   return noun === undefined ? undefined : isOne(number) ? noun.one : noun.many
@@ -94,7 +95,10 @@ const amountOf = (core: string, noun: Noun, place: Place, language: Language): A
   if (isCount) return { text: core, isOne: false }
   const fraction = sayFraction(core, language, place)
   if (fraction !== undefined) return { text: fraction, isOne: isPart(core) }
-  const product = crossed(core, language, (text) => sayPlain(text, language) ?? text) ?? power(core, language)
+  const product =
+    crossed(core, language, (text) => sayPlain(text, language) ?? text) ??
+    power(core, language) ??
+    ofTen(core, language)
   return product === undefined ? undefined : { text: product, isOne: false }
 }
 
@@ -109,8 +113,8 @@ const inFeet = (place: Place, language: Language): Said | undefined => {
   }
   if (!/^["″]/u.test(word.trail) || isQuoted(place)) return undefined
   const amount = amountOf(word.core, inch, place, language)
-  const isAttribute =
-    language.isNoun?.(wordAt(place, 1)?.core ?? "") === true || /^\p{Lu}/u.test(wordAt(place, 1)?.core ?? "")
+  const next = word.trail.length > 1 ? "" : (wordAt(place, 1)?.core ?? "")
+  const isAttribute = language.isNoun?.(next) === true || /^\p{Lu}/u.test(next)
   return amount === undefined
     ? undefined
     : { parts: [`${amount.text} ${amount.isOne || isAttribute ? inch.one : inch.many}`], isBare: true }

@@ -104,6 +104,7 @@ export const sayMoney: Reader = (core, language, place) => {
   const text = sayAmount(isBeforeNoun(place, language) ? oneOf(money) : money, language)
   if (text === undefined || rate === undefined) return text
   const unit = language.units.get(rate)
+  if (rate === "ea") return `${text} ${language.units.get("ea")?.one ?? rate}`
   return `${text} ${language.per} ${unit?.one ?? rate}`
 }
 

@@ -55,11 +55,13 @@ const sharedCurrency = (from: string, to: string, language: Language, place: Pla
 export const rangeInWords: Kind = (place, language) => {
   const [word, next, third] = [wordAt(place), following(place), following(place, 2)]
   if (word === undefined || next === undefined) return undefined
+  // "3 x $12.99", "2 x 1TB": nothing has sides so long.
+  const isPacks =
+    /^\d{1,4}$/u.test(wordAt(place, -1)?.core ?? "") &&
+    /^(?:[$€£¥]\d|\d[\d.,]*(?:[kMGT]i?B|m?[lLgW]|kg|oz|V)$)/u.test(next.core)
+  if (/^[x×]$/u.test(word.core) && isPacks) return said(language.operators["×"] ?? "")
   if (/^[x×]$/u.test(word.core) && /\d$/u.test(wordAt(place, -1)?.core ?? "") && /^\d/u.test(next.core))
     return said(isProduct(place, next) ? (language.operators["×"] ?? "") : language.words.by)
-  // "3 x $12.99"
-  if (/^[x×]$/u.test(word.core) && /^\d{1,4}$/u.test(wordAt(place, -1)?.core ?? "") && /^[$€£¥]\d/u.test(next.core))
-    return said(language.operators["×"] ?? "")
   // "1 x Large": one of it.
   if (/^[x×]$/u.test(word.core) && /^\d{1,3}$/u.test(wordAt(place, -1)?.core ?? "") && /^\p{Lu}\p{Ll}/u.test(next.core))
     return said("")

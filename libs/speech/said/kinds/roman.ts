@@ -27,14 +27,17 @@ export interface RomanNumerals {
   readonly isBehindName?: RegExp
 }
 
-const numerals = /^([IVXLCDM]{1,9}|[\u2160-\u2188]{1,3})(\p{Ll}{0,3}|['’]s)$/u
+const numerals = /^([IVXLCDM]{1,9}|[ivx]{2,5}(?=$)|[\u2160-\u2188]{1,3})(\p{Ll}{0,3}|['’]s)$/u
 
 export const romanNumeral =
   (data: RomanNumerals): Kind =>
   (place, language) => {
     const word = wordAt(place)
     const [, numeral = "", tail = ""] = numerals.exec(word?.core ?? "") ?? []
-    const value = romanValue(numeral.normalize("NFKC"))
+    // "Act II, Scene ii"
+    const isSmall = /^[ivx]/u.test(numeral)
+    if (isSmall && !data.headings.test(previousCore(place))) return undefined
+    const value = romanValue(isSmall ? numeral.toUpperCase() : numeral.normalize("NFKC"))
     if (word === undefined || value === undefined) return undefined
     const isOwner = /^['’]/u.test(tail)
     if (tail !== "" && !isOwner) return saidIf(withSuffix(data, numeral, `${value}${tail}`, place, language))

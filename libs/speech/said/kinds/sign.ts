@@ -15,6 +15,13 @@ export const sayElided = (core: string, language: Language, place: Place, say: R
 
 /** `say`: how the rest of the word is spoken. */
 export const saySigned = (core: string, language: Language, place: Place, say: Reader): string | undefined => {
+  // "12 cm × 20 cm": sides.
+  if (
+    /^[x×]$/u.test(core) &&
+    /^\d/u.test(wordAt(place, 1)?.core ?? "") &&
+    /^(?:[kcm]?m|ft|in|yd)$/u.test(previousCore(place))
+  )
+    return language.words.by
   if (Object.hasOwn(language.operators, core) && isBetweenNumbers(place)) return language.operators[core]
   if (core === "#" && place.at > 0) return language.words.number
   // "File > Run"

@@ -1,8 +1,8 @@
 /** English, American and British: months before days and no "and" in numbers in the first. */
 import { toCardinal as cardinalInBritain } from "n2words/en-GB"
 import { toCardinal, toOrdinal } from "n2words/en-US"
-import { nounsOf } from "../tables.ts"
-import type { ClockTime, Currency, DateParts, Language } from "../language.ts"
+import { currenciesOf, magnitudesOf, nounsOf, tableOf } from "../tables.ts"
+import type { ClockTime, DateParts, Language } from "../language.ts"
 import { abbreviation } from "../english/abbreviation.ts"
 import { codeOfSigns } from "../english/code.ts"
 import { calendar } from "../english/calendar.ts"
@@ -72,50 +72,19 @@ const mixed = (whole: string, above: string, below: string) => {
   return `${toCardinal(whole)} and ${above === "1" && below === "2" ? "a half" : part}`
 }
 
-const cents = { one: "cent", many: "cents" }
-const currency = (one: string, many = `${one}s`, part?: Currency["part"]): Currency =>
-  part === undefined ? { one, many } : { one, many, part }
+const currencies = currenciesOf(
+  `
+  USD dollar, cent; AUD Australian dollar, cent; CAD Canadian dollar, cent; NZD New Zealand dollar, cent; HKD Hong Kong dollar, cent; BRL real/reais, centavo; MXN Mexican peso, centavo; EUR euro, cent
+  GBP pound, penny/pence; JPY yen/yen; CNY yuan/yuan; INR rupee, paisa/paise; CHF Swiss franc, centime; SEK Swedish krona/Swedish kronor; NOK Norwegian krone/Norwegian kroner; DKK Danish krone/Danish kroner
+  PLN Polish zloty; KRW won/won; RUB ruble; BTC bitcoin; USDC U S D C/U S D C; TRY lira/lira; ILS shekel; ¢ cent
+`,
+  {}
+)
 
-const currencies: Language["currencies"] = {
-  USD: currency("dollar", "dollars", cents),
-  AUD: currency("Australian dollar", "Australian dollars", cents),
-  CAD: currency("Canadian dollar", "Canadian dollars", cents),
-  NZD: currency("New Zealand dollar", "New Zealand dollars", cents),
-  HKD: currency("Hong Kong dollar", "Hong Kong dollars", cents),
-  BRL: currency("real", "reais", { one: "centavo", many: "centavos" }),
-  MXN: currency("Mexican peso", "Mexican pesos", { one: "centavo", many: "centavos" }),
-  EUR: currency("euro", "euros", cents),
-  GBP: currency("pound", "pounds", { one: "penny", many: "pence" }),
-  JPY: currency("yen", "yen"),
-  CNY: currency("yuan", "yuan"),
-  INR: currency("rupee", "rupees", { one: "paisa", many: "paise" }),
-  CHF: currency("Swiss franc", "Swiss francs", { one: "centime", many: "centimes" }),
-  SEK: currency("Swedish krona", "Swedish kronor"),
-  NOK: currency("Norwegian krone", "Norwegian kroner"),
-  DKK: currency("Danish krone", "Danish kroner"),
-  PLN: currency("Polish zloty", "Polish zlotys"),
-  KRW: currency("won", "won"),
-  RUB: currency("ruble"),
-  BTC: currency("bitcoin", "bitcoins"),
-  USDC: currency("U S D C", "U S D C"),
-  TRY: currency("lira", "lira"),
-  ILS: currency("shekel"),
-  "¢": currency("cent")
-}
-
-const magnitude = (name: string) => ({ one: name, many: name })
-const magnitudes = {
-  ...Object.fromEntries(["thousand", "million", "billion", "trillion"].map((name) => [name, magnitude(name)])),
-  k: magnitude("thousand"),
-  m: magnitude("million"),
-  mn: magnitude("million"),
-  mm: magnitude("million"),
-  mio: magnitude("million"),
-  bn: magnitude("billion"),
-  b: magnitude("billion"),
-  tn: magnitude("trillion"),
-  t: magnitude("trillion")
-}
+const magnitudes = magnitudesOf(
+  "thousand|k thousand; million|m|mn|mm|mio million; billion|bn|b billion; trillion|tn|t trillion",
+  { plural: (one) => one }
+)
 
 const units = nounsOf(`
   km kilometer; m meter; cm centimeter; mm millimeter; nm nanometer; µm micrometer; μm micrometer; mi mile; yd yard
@@ -129,110 +98,34 @@ const units = nounsOf(`
   ms millisecond; µs microsecond; μs microsecond; us microsecond; ns nanosecond; s second; sec second; secs second; min minute; mins minute; h hour; hr hour; hrs hour; d day; wk week; mo month; yr year; yrs year
   W watt; kW kilowatt; MW megawatt; GW gigawatt; Wh watt hour; kWh kilowatt hour; MWh megawatt hour; mAh milliamp hour; V volt; kV kilovolt; mV millivolt; A amp; mA milliamp; Ω ohm; kΩ kilohm; F farad
   mW milliwatt; J joule; kJ kilojoule; cal calorie; kcal kilocalorie; N newton; Pa pascal; kPa kilopascal; hPa hectopascal; mmHg millimeter of mercury/millimeters of mercury; Nm newton meter; N·m newton meter; ft-lb foot-pound; lb-ft pound-foot/pound-feet; MPa megapascal; bar bar; psi P S I/P S I; hp horsepower/horsepower; rpm R P M/R P M
-  mph mile per hour/miles per hour; kph kilometer per hour/kilometers per hour; mpg mile per gallon/miles per gallon; bpm beat per minute/beats per minute; rps request per second/requests per second; req request; reqs request; ops operation; VAC volt A C/volts A C; V~ volt A C/volts A C; VDC volt D C/volts D C; fps frame per second/frames per second; km/h kilometer per hour/kilometers per hour; m/s meter per second/meters per second
+  mph mile per hour/miles per hour; kph kilometer per hour/kilometers per hour; mpg mile per gallon/miles per gallon; bpm beat per minute/beats per minute; rps request per second/requests per second; ea each/each; req request; reqs request; ops operation; VAC volt A C/volts A C; V~ volt A C/volts A C; VDC volt D C/volts D C; fps frame per second/frames per second; km/h kilometer per hour/kilometers per hour; m/s meter per second/meters per second
   °C degree Celsius/degrees Celsius; °F degree Fahrenheit/degrees Fahrenheit; ° degree; ºC degree Celsius/degrees Celsius; ºF degree Fahrenheit/degrees Fahrenheit; º degree;
   % percent/percent; ‰ per mille/per mille; pp percentage point/percentage points; bp basis point/basis points; bps basis point/basis points; dB decibel; dBm D B M/D B M; px pixel; MP megapixel; ppm part per million/parts per million
   mol mole; mmol millimole; µmol micromole; dB(A) decibel; bbl barrel; Mi mebibyte; Gi gibibyte; ft-lbs foot-pound/foot-pounds; lm lumen; lx lux/lux; cd candela; hour hour; day day; month month; year year; week week; person person/people; user user; GB/s gigabyte per second/gigabytes per second; MB/s megabyte per second/megabytes per second
 `)
 
 const signs: Language["signs"] = {
-  "&": "and",
-  "+": "plus",
-  "−": "minus",
-  "=": "equals",
-  "==": "equals",
-  "===": "triple equals",
-  "!=": "is not equal to",
-  "≠": "is not equal to",
-  "≈": "approximately",
-  "~": "about",
-  "±": "plus or minus",
-  "×": "times",
-  "·": "times",
-  "÷": "divided by",
-  "<": "less than",
-  ">": "greater than",
-  "<=": "less than or equal to",
-  ">=": "greater than or equal to",
-  "≤": "less than or equal to",
-  "≥": "greater than or equal to",
-  "√": "the square root of",
-  "∞": "infinity",
-  "%": "percent",
-  "°": "degrees",
-  "§": "section",
-  "¶": "paragraph",
-  "@": "at",
-  "#": "hashtag",
-  "→": "to",
-  "∈": "in",
-  "∉": "not in",
-  "∀": "for all",
-  "∃": "there is",
-  "∑": "the sum of",
-  "∫": "the integral of",
-  "⇒": "implies",
-  "->": "to",
-  "=>": "to",
-  "©": "copyright",
-  $: "dollars",
-  "€": "euros",
-  "£": "pounds",
-  "/": "",
-  "&&": "and",
-  "||": "or",
-  Ω: "ohms",
-  v: "version",
+  ...tableOf(`
+    & and; + plus; − minus; = equals; == equals; === triple equals; != is not equal to; ≠ is not equal to; ≈ approximately; ~ about; ± plus or minus
+    × times; · times; ÷ divided by; < less than; > greater than; <= less than or equal to; >= greater than or equal to; ≤ less than or equal to
+    ≥ greater than or equal to; √ the square root of; ∞ infinity; % percent; ° degrees; § section; ¶ paragraph; @ at; # hashtag; → to; ∈ in; ∉ not in
+    ∀ for all; ∃ there is; ∑ the sum of; ∫ the integral of; ⇒ implies; -> to; => to; © copyright; $ dollars; € euros; £ pounds; / ; && and; || or; Ω ohms
+    v version
+  `),
   ...greek
 }
 
-const operators: Language["operators"] = {
-  "+": "plus",
-  "-": "minus",
-  "−": "minus",
-  "*": "times",
-  "×": "times",
-  "·": "times",
-  "/": "over",
-  "÷": "divided by",
-  "=": "equals",
-  "==": "equals",
-  "===": "triple equals",
-  "!=": "is not equal to",
-  "≠": "is not equal to",
-  "<": "less than",
-  ">": "greater than",
-  "<=": "less than or equal to",
-  ">=": "greater than or equal to",
-  "≤": "less than or equal to",
-  "≥": "greater than or equal to",
-  "≈": "approximately"
-}
+const operators: Language["operators"] = tableOf(`
+  + plus; - minus; − minus; * times; × times; · times; / over; ÷ divided by; = equals; == equals; === triple equals; != is not equal to; ≠ is not equal to
+  < less than; > greater than; <= less than or equal to; >= greater than or equal to; ≤ less than or equal to; ≥ greater than or equal to; ≈ approximately
+`)
 
 const symbols: Language["symbols"] = {
-  ".": "dot",
-  "@": "at",
-  "/": "slash",
-  "\\": "backslash",
-  "-": "dash",
-  _: "underscore",
-  ":": "colon",
-  ";": "semicolon",
-  ",": "comma",
-  "?": "question mark",
-  "!": "exclamation mark",
-  "&": "and",
-  "=": "equals",
-  "+": "plus",
-  "#": "hash",
-  "%": "percent",
-  "~": "tilde",
-  "*": "star",
-  "'": "apostrophe",
-  '"': "quote",
-  "(": "open parenthesis",
-  ")": "close parenthesis",
-  $: "dollar"
+  ...tableOf(`
+    . dot; @ at; / slash; \\ backslash; - dash; _ underscore; : colon; , comma; ? question mark; ! exclamation mark; & and; = equals; + plus; # hash
+    % percent; ~ tilde; ^ caret; * star; ' apostrophe; " quote; ( open parenthesis; ) close parenthesis; $ dollar
+  `),
+  ";": "semicolon"
 }
 
 /** What may stand behind an amount and is not what it is an amount of. */
@@ -310,6 +203,10 @@ const englishOf = (cardinal: Language["cardinal"], isMonthFirst: boolean): Langu
       : /^(?:an?|each|every|this|another)$/iu.test(article) && isNoun(noun) && !/[^s]s$/u.test(noun),
   isCounted: /^(?:step|part|page|day|week|lesson|episode|round|question|slide|chapter|try|attempt)$/iu,
   isNoun,
+  isCrowd: (previous, next) =>
+    !/^(?:the|an?)$/iu.test(previous) &&
+    /^(?!.*(?:race|hurdle|sprint|freestyle|relay|runner|lap|dive|length|event))\p{Ll}{4,}s$|^people$/u.test(next) &&
+    !functionWords.has(next),
   acronyms,
   isLabelled:
     /^(?:exit|gate|seat|row|room|apartment|apt|unit|suite|section|bus|line|route|building|flat|floor|platform|track|block|wing|terminal|box)$/iu,

@@ -5,6 +5,7 @@ import { abbreviation } from "../kinds/abbreviation.ts"
 import { dayAndMonth } from "../kinds/date.ts"
 import { rowOfDigits } from "../kinds/digits.ts"
 import { shortMonth } from "../kinds/month.ts"
+import { initialism } from "../kinds/initialism.ts"
 import { romanNumeral } from "../kinds/roman.ts"
 import { spacedTime } from "../kinds/time.ts"
 import { weekday } from "../kinds/weekday.ts"
@@ -227,7 +228,11 @@ const frenchOf = (numerals: Numerals): Language => {
     operators,
     symbols,
     kinds,
-    lateKinds: [],
+    lateKinds: [
+      initialism(
+        "UE USA OMS ONG OGM PIB TVA BCE CDI IA EDF RATP RER TER IBM ADN USB URL API IP ID PDG IVG UV OPA AFP AOC INA IUT HEC UMP AMF AG ETI SA UDI OCDE AOP FAI IPC CD"
+      )
+    ],
     isCounted: /^(?:étape|partie|page|jour|semaine|épisode|chapitre|question|essai|leçon)$/iu,
     isLabelled: /^(?:porte|salle|chambre|étage|ligne|bus|quai|siège|rang|bâtiment|appartement|rue|voie)$/iu,
     isBeforeDate: /^(?:le|du|au|dès|depuis)$/iu,

@@ -7,6 +7,7 @@ import { decade, yearInWords } from "../german/year.ts"
 import { germanOpeners } from "../../text/openers.ts"
 import { abbreviation } from "../kinds/abbreviation.ts"
 import { rowOfDigits } from "../kinds/digits.ts"
+import { initialism } from "../kinds/initialism.ts"
 import { romanNumeral } from "../kinds/roman.ts"
 import { weekday } from "../kinds/weekday.ts"
 import type { ClockTime, DateParts, Language } from "../language.ts"
@@ -236,7 +237,11 @@ const german: Language = {
     ),
     abbreviations
   ],
-  lateKinds: [],
+  lateKinds: [
+    initialism(
+      "AOK ADAC EZB EU EWR ICE IC CDU CSU UN USA UKW ARD AG EDV EKG IBM IT KI AI URL API GPU CPU UI IP ID OP AKW ABS EC EM IHK BIP USB LED SAP FAQ AGB ABC CEO CIA FBI OECD OB AUA GEZ EVG PKW LKW KFZ OHG CD IQ UV"
+    )
+  ],
   isCounted: /^(?:Schritt|Teil|Seite|Tag|Woche|Folge|Runde|Frage|Kapitel|Versuch)$/u,
   startsSentence: (core) => germanOpeners.has(core),
   isLabelled:

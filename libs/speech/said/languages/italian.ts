@@ -4,13 +4,14 @@ import { abbreviation } from "../kinds/abbreviation.ts"
 import { dayAndMonth } from "../kinds/date.ts"
 import { rowOfDigits } from "../kinds/digits.ts"
 import { shortMonth } from "../kinds/month.ts"
+import { initialism } from "../kinds/initialism.ts"
 import { romanNumeral } from "../kinds/roman.ts"
 import { dottedTime, spacedTime } from "../kinds/time.ts"
 import { weekday } from "../kinds/weekday.ts"
-import type { ClockTime, Language } from "../language.ts"
+import type { ClockTime, Kind, Language } from "../language.ts"
 import { fractionInPairs, type Gender } from "../number.ts"
 import { currenciesOf, magnitudesOf, nounsOf, tableOf } from "../tables.ts"
-import { following, type Place, previousCore } from "../word.ts"
+import { following, type Place, previousCore, said, wordAt } from "../word.ts"
 import { dateWith, powerWith } from "./romance.ts"
 
 const months = "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre".split(
@@ -61,6 +62,15 @@ const genderAt = (place: Place): Gender | undefined => {
         !/(?:problema|sistema|tema|programma|clima|dramma|gramma)$/u.test(next)
       ? "feminine"
       : "masculine"
+}
+
+/** "un'ora", "uno studente": what one is before a noun. */
+const one: Kind = (place) => {
+  const [core, next] = [wordAt(place)?.core ?? "", following(place)?.core ?? ""]
+  if (core !== "1" || !/^\p{Ll}{3,}$/u.test(next)) return undefined
+  const isFeminine = next === "ora" || genderAt(place) === "feminine"
+  if (isFeminine) return /^[aeiou]/u.test(next) ? said(`un'${next}`, null) : undefined
+  return genderAt(place) !== undefined && /^(?:s[^aeiou]|z|gn|ps|x|y)/u.test(next) ? said("uno") : undefined
 }
 
 const time = ({ half, hour, minute = 0, second = 0 }: ClockTime): string => {
@@ -212,6 +222,7 @@ export const italian: Language = {
   operators,
   symbols,
   kinds: [
+    one,
     dayAndMonth,
     spacedTime,
     dottedTime,
@@ -232,7 +243,7 @@ export const italian: Language = {
     ),
     abbreviations
   ],
-  lateKinds: [],
+  lateKinds: [initialism("UE OMS BCE IA DNA USB URL API IP ID RCA ADSL IBM OGM ATM UV OCSE AD CEO FBI CD")],
   isCounted: /^(?:passo|parte|pagina|giorno|settimana|episodio|capitolo|domanda|tentativo|lezione)$/iu,
   isLabelled: /^(?:porta|sala|camera|stanza|piano|linea|autobus|bus|binario|posto|fila|scala|interno|via)$/iu,
   isBeforeTime: /^(?:alle|dalle|ore|le|all['’])$/iu,

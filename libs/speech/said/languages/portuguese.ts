@@ -4,6 +4,7 @@ import { abbreviation } from "../kinds/abbreviation.ts"
 import { dayAndMonth } from "../kinds/date.ts"
 import { rowOfDigits } from "../kinds/digits.ts"
 import { shortMonth } from "../kinds/month.ts"
+import { initialism } from "../kinds/initialism.ts"
 import { romanNumeral } from "../kinds/roman.ts"
 import { dottedTime, spacedTime } from "../kinds/time.ts"
 import { weekday } from "../kinds/weekday.ts"
@@ -271,7 +272,9 @@ const shared = {
   signs,
   operators,
   symbols,
-  lateKinds: [],
+  lateKinds: [
+    initialism("UE BCE IA ADN DNA IBGE IPTU IPVA INSS IPCA USB URL API IP ID EDP UFRJ IRS IRC IBM FBI SA ATM UV CD")
+  ],
   isCounted: /^(?:passo|parte|página|dia|semana|episódio|capítulo|questão|pergunta|tentativa|aula)$/iu,
   isLabelled:
     /^(?:porta|sala|quarto|andar|linha|ônibus|autocarro|plataforma|assento|fila|bloco|apartamento|apto|rua)$/iu,

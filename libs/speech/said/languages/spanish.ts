@@ -4,6 +4,7 @@ import { abbreviation } from "../kinds/abbreviation.ts"
 import { dayAndMonth } from "../kinds/date.ts"
 import { rowOfDigits } from "../kinds/digits.ts"
 import { shortMonth } from "../kinds/month.ts"
+import { initialism } from "../kinds/initialism.ts"
 import { romanNumeral } from "../kinds/roman.ts"
 import { dottedTime, spacedTime } from "../kinds/time.ts"
 import { weekday } from "../kinds/weekday.ts"
@@ -249,7 +250,11 @@ const spanish: Language = {
     ),
     abbreviations
   ],
-  lateKinds: [],
+  lateKinds: [
+    initialism(
+      "UE OMS BCE ADN IA IRPF UGT ONG OCU USB API URL IP ID CEO FBI IBM INSS ERC IU ADSL IPC EAU OCDE ATP UCLA CD UV"
+    )
+  ],
   isCounted: /^(?:paso|parte|página|día|semana|episodio|capítulo|pregunta|intento|lección)$/iu,
   isLabelled: /^(?:puerta|sala|habitación|planta|línea|autobús|bus|andén|asiento|fila|piso|bloque|calle)$/iu,
   isBeforeTime: /^(?:las?)$/iu,
