@@ -70,6 +70,9 @@ const heldMsMax = 250
 // A crowded window holds only what a listener should have buffered, and what is in flight to it.
 const crowdedWindowSamples = 5 * speechSampleRateHz
 
+// A piece is up to half a second long. An engine that is faster than that would keep all roles busy with one book.
+const backgroundEveryMs = 10
+
 type Refusal = Extract<AdmissionVerdict, { readonly _tag: "Refuse" }>
 
 type RecentlyRefused = Pick<Entrance, "engine" | "request"> & { readonly untilMs: number }
@@ -272,6 +275,7 @@ const backgroundPace = (queue: AdmissionQueue): Pace => {
     begunByMs: () => begunByMs,
     mustBegin: () => false,
     turn: Effect.gen(function* () {
+      yield* Effect.sleep(backgroundEveryMs)
       while (isCrowded(queue)) yield* Effect.sleep(heldMsMax)
     }),
     windowSamplesMax: () => crowdedWindowSamples

@@ -129,9 +129,11 @@ describe("a caller that is refused", () => {
 })
 
 describe("what is spoken in the background", () => {
+  const pieceMs = 10
   const rests = Effect.gen(function* () {
     const { turn } = yield* (yield* SpeechAdmission).background
     const waiting = yield* Effect.forkScoped(turn, { startImmediately: true })
+    yield* TestClock.adjust(pieceMs)
     return waiting.pollUnsafe() === undefined
   }).pipe(Effect.scoped)
 
@@ -144,6 +146,16 @@ describe("what is spoken in the background", () => {
       assert.isFalse(pace.mustBegin())
       assert.strictEqual(pace.windowSamplesMax(), 5 * 24_000)
     }).pipe(Effect.provide(hasty))
+  )
+  it.effect("takes a piece at a time, however fast its engine is", () =>
+    Effect.gen(function* () {
+      const { turn } = yield* (yield* SpeechAdmission).background
+      const pieces = yield* Effect.forkScoped(Effect.replicateEffect(turn, 10), { startImmediately: true })
+      yield* TestClock.adjust(10 * pieceMs - 1)
+      assert.isUndefined(pieces.pollUnsafe())
+      yield* TestClock.adjust(1)
+      assert.isDefined(pieces.pollUnsafe())
+    }).pipe(Effect.scoped, Effect.provide(hasty))
   )
   it.effect("takes no place from a caller", () =>
     Effect.gen(function* () {
