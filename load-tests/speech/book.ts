@@ -16,8 +16,8 @@ import { prose } from "./texts.ts"
 const voiceId = "heart"
 const chapters = 40
 const charactersEach = 12_500
-const kills = 3
-const killEveryMs = 30_000
+// When that much of the book is spoken, in the middle of a passage.
+const killedAt = [0.1, 0.4, 0.7]
 const bookWithinMs = 3_600_000
 /** A paragraph of every fifth sentence. */
 const paragraphs = (sentences: string) => sentences.replaceAll(/((?:[^.]*\.){5}) /gu, "$1\n\n")
@@ -124,8 +124,11 @@ const spokenBook = async (fleet: Fleet): Promise<Job> => {
     const order = { input: book, format: "markdown", voice_id: voiceId, title: "Two boats" }
     const { id } = (await (await call(fleet, "/v1/audio/jobs", order)).json()) as Job
     const untilMs = performance.now() + bookWithinMs
-    for (let kill = 0; kill < kills; kill++) {
-      await pause(killEveryMs)
+    for (const share of killedAt) {
+      while ((await jobAt(fleet, id)).characters_done < share * book.length) {
+        if (performance.now() > untilMs) throw new Error(`the book was not at ${share} within its time`)
+        await pause(1_000)
+      }
       await worker.end("SIGKILL")
       process.stderr.write(`  killed at ${(await jobAt(fleet, id)).characters_done} characters\n`)
       worker = await start()

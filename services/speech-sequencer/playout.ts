@@ -299,8 +299,10 @@ export const readScript = (
     return reading.success.chunks.map((chunk, at, { length }) => {
       const other = spoken.otherVoices?.find(({ language }) => language === chunk.language)
       const { voiceId, voice, locale } = other ?? spoken
-      const turnPauseMs = at === length - 1 ? (spoken.pauseAfterMs ?? 0) : 0
-      return { turn, voiceId, voice, locale, chunk, turnPauseMs }
+      const isLast = at === length - 1
+      const turnPauseMs = isLast ? (spoken.pauseAfterMs ?? 0) : 0
+      const goesOn = isLast && spoken.goesOn
+      return { turn, voiceId, voice, locale, chunk: { ...chunk, ...(goesOn && { goesOn }) }, turnPauseMs }
     })
   })
   const sentences = readings.flatMap((reading, turn) =>

@@ -2,9 +2,10 @@
  * Bounds the jobs that an engine works on at once. The job that is due soonest goes first: the listener of a session's
  * first chunk needs it now, while a chunk made ahead can wait as long as its listener has buffered audio. Jobs due at
  * the same time go first come, first served. A job in the background gets what the others leave: it runs alone among
- * its kind while a thread is free and none of the others has just ended, and is interrupted when one needs that thread.
+ * its kind while a thread is free and none of the others has just ended, and is interrupted when one needs that thread
+ * sooner than the job is likely to end.
  */
-import { Deferred, Effect, Option } from "effect"
+import { Deferred, Effect, Exit, Option } from "effect"
 
 export interface PrioritySemaphore {
   /** `dueAtMs`: when the job's audio is needed. */
@@ -18,7 +19,14 @@ export interface PrioritySemaphore {
 // A session requests its next chunk once it has one; an engine's thread may be slow to leave a job that is interrupted.
 const quietMs = 50
 
+// Until the first has ended: a sentence of a voice that is fast enough to be heard live.
+const backgroundMsAssumed = 250
+// Some take longer than the average; a job that waited for one of those would be late.
+const backgroundTimes = 2
+const newest = 1 / 4
+
 interface SemaphoreOptions {
+  readonly nowMs: () => number
   /** Jobs that the engine speaks at once. */
   readonly threads: number
   /** As many or more, so that a thread that becomes free has its next job at hand; can change at any time. */
@@ -44,12 +52,14 @@ interface State extends Required<SemaphoreOptions> {
   readonly line: Array<Waiter>
   readonly background: Array<BackgroundWaiter>
   running: BackgroundWaiter | undefined
+  /** How long a job in the background took recently. */
+  backgroundMs: number
   /** No other job has ended since the background waited for its quiet moment. */
   isQuiet: boolean
 }
 
 export const prioritySemaphore = (options: SemaphoreOptions): PrioritySemaphore => {
-  const idle = { taken: 0, running: undefined, isQuiet: true }
+  const idle = { taken: 0, running: undefined, backgroundMs: backgroundMsAssumed, isQuiet: true }
   const state: State = { onWaiting: () => {}, ...options, ...idle, line: [], background: [] }
   const { line } = state
   const release = Effect.sync(() => {
@@ -68,7 +78,7 @@ export const prioritySemaphore = (options: SemaphoreOptions): PrioritySemaphore 
     Effect.suspend(() => {
       const waiter: BackgroundWaiter = { turn: Deferred.makeUnsafe(), yields: Deferred.makeUnsafe() }
       const yielding = Effect.as(Deferred.await(waiter.yields), Option.none<A>())
-      const once = Effect.raceFirst(Effect.andThen(quiet, Effect.asSome(work)), yielding)
+      const once = Effect.raceFirst(Effect.andThen(quiet, Effect.asSome(timed(state, work))), yielding)
       return held(takeInBackground(state, waiter, releaseInBackground), once, releaseInBackground)
     }).pipe(Effect.flatMap((done) => (Option.isSome(done) ? Effect.succeed(done.value) : inBackground(work))))
   return {
@@ -78,12 +88,25 @@ export const prioritySemaphore = (options: SemaphoreOptions): PrioritySemaphore 
   }
 }
 
+/** One that was interrupted would have taken longer. */
+const timed = <A, E, R>(state: State, work: Effect.Effect<A, E, R>) =>
+  Effect.suspend(() => {
+    const beganAtMs = state.nowMs()
+    return Effect.onExit(work, (exit) =>
+      Effect.sync(() => {
+        const tookMs = state.nowMs() - beganAtMs
+        if (Exit.isSuccess(exit)) state.backgroundMs += (tookMs - state.backgroundMs) * newest
+        else state.backgroundMs = Math.max(state.backgroundMs, tookMs)
+      })
+    )
+  })
+
 const held = <A, E, R>(take: Effect.Effect<void>, work: Effect.Effect<A, E, R>, release: Effect.Effect<void>) =>
   Effect.uninterruptibleMask((restore) => Effect.andThen(restore(take), Effect.ensuring(restore(work), release)))
 
 const take = (state: State, dueAtMs: number, release: Effect.Effect<void>) =>
   Effect.suspend(() => {
-    const { line, onWaiting, permits, running, threads } = state
+    const { line, nowMs, onWaiting, permits, running, threads } = state
     const waiter: Waiter = { dueAtMs, turn: Deferred.makeUnsafe() }
     if (state.taken < permits()) grant(state, waiter)
     else {
@@ -91,7 +114,8 @@ const take = (state: State, dueAtMs: number, release: Effect.Effect<void>) =>
       line.splice(at + 1, 0, waiter)
       onWaiting(line.length)
     }
-    const isNeeded = state.taken + line.length > threads
+    const canWaitMs = backgroundTimes * state.backgroundMs
+    const isNeeded = state.taken + line.length > threads && dueAtMs <= nowMs() + canWaitMs
     if (isNeeded && running !== undefined) Deferred.doneUnsafe(running.yields, Effect.void)
     return turnOf(waiter, line, release).pipe(Effect.onInterrupt(() => Effect.sync(() => onWaiting(line.length))))
   })

@@ -121,7 +121,8 @@ const workOf = Effect.gen(function* () {
     onWaiting(0)
     const threads = engine.threads ?? SpeechSynthesizer.Threads
     const jobs = () => (bounded.jobMs > shortMsMax ? jobsPerThread.long : jobsPerThread.short)
-    const slots = prioritySemaphore({ threads, permits: () => threads * jobs(), onWaiting })
+    const nowMs = () => clock.currentTimeMillisUnsafe()
+    const slots = prioritySemaphore({ nowMs, threads, permits: () => threads * jobs(), onWaiting })
     const bounded: BoundedEngine = { engine, worked, jobMs: 0, slots }
     return [engine.name, bounded] as const
   })

@@ -46,6 +46,8 @@ export const SpeechTurn = Schema.Struct({
   otherVoices: Schema.optionalKey(Schema.Array(OtherVoice)),
   /** The words of lexicons that occur in the input; absent if there are none. */
   lexemes: Schema.optionalKey(Schema.Array(Lexeme)),
+  /** What follows continues its sentence: without a punctuation mark no pause ends it. */
+  goesOn: Schema.optionalKey(Schema.Literal(true)),
   /** The silence after it, beyond its last sentence's. */
   pauseAfterMs: Schema.optionalKey(Count)
 })

@@ -28,7 +28,7 @@ export interface Chunk {
   readonly tokens: ReadonlyArray<Token>
   /** The language if another voice speaks it, as `SpeechTurn.otherVoices` names the language or the script. */
   readonly language?: string
-  /** The sentence continues in the next chunk, without a requested silence. */
+  /** The sentence continues in the next chunk, at once or after a requested silence. */
   readonly goesOn?: true
 }
 
@@ -55,7 +55,7 @@ export const readRuns = (input: string, runs: ReadonlyArray<Run>, locale: string
       for (const cut of chunkEnds(passage, words, { from: at, to: next, isFirst: chunks.length === 0 })) {
         const spoken = spokenOf(input, passage, words.slice(at, cut))
         const pauseBeforeMs = chunks.length === 0 ? silence(0) : 0
-        const goesOn = cut < to && silence(cut) === 0
+        const goesOn = cut < to
         chunks.push({ ...spoken, ...voicedBy(words[at], goesOn), pauseBeforeMs, pauseAfterMs: silence(cut) })
         at = cut
       }

@@ -12,6 +12,8 @@ export interface Clause {
   readonly text: string
   /** Its position in the full text, in UTF-16 units. */
   readonly start: number
+  /** It was cut between words, because the rest took too long. */
+  readonly goesOn?: true
 }
 
 export interface ClauseSplitter {

@@ -163,7 +163,8 @@ const speakOverdue = (context: LiveContext): Effect.Effect<void> =>
   Effect.gen(function* () {
     while (context.splitter.pending() > 0) {
       yield* Effect.sleep(context.maxWaitMs)
-      yield* enqueue(context, context.splitter.overdue())
+      const cut = context.splitter.overdue().map((clause) => ({ ...clause, goesOn: true as const }))
+      yield* enqueue(context, cut)
     }
   })
 
@@ -344,10 +345,10 @@ const pauseMsMax = 5_000
 
 const planOf = Effect.fnUntraced(function* (
   { plan, silentAtMs = Number.NEGATIVE_INFINITY, workspace }: LiveContext,
-  { text }: Clause,
+  { goesOn, text }: Clause,
   input: string
 ) {
-  const turns = plan.turns.map((turn) => ({ ...turn, input }))
+  const turns = plan.turns.map((turn) => ({ ...turn, input, ...(goesOn && { goesOn }) }))
   const isContinuation = (yield* Clock.currentTimeMillis) < silentAtMs + pauseMsMax
   const priority = { waitsTurn: true, isContinuation }
   return yield* completed({ ...plan, turns, billableCharacters: text.length, priority }, workspace)

@@ -212,6 +212,17 @@ describe("the pause after a turn", () => {
   })
 })
 
+describe("a turn that continues in a further session", () => {
+  it("ends with a chunk that goes on, and all of its other chunks are as without it", () => {
+    const goesOnOf = (goesOn: boolean) => {
+      const turns = [{ ...turn, input: "One is here. Two is", ...(goesOn && { goesOn }) }]
+      return Result.getOrThrow(readScript({ turns, textNormalization: false })).lines.map(({ chunk }) => chunk.goesOn)
+    }
+    assert.deepStrictEqual(goesOnOf(true), [undefined, true])
+    assert.deepStrictEqual(goesOnOf(false), [undefined, undefined])
+  })
+})
+
 describe("the script of a session", () => {
   it("reports every fault of every turn, with its offset", () => {
     const faults = readScript({

@@ -10,9 +10,10 @@ const first = Number.NEGATIVE_INFINITY
 const settled = Effect.andThen(TestClock.adjust(100), Effect.repeat(Effect.yieldNow, { times: 10 }))
 
 /** Jobs that note their beginning and end on request. */
-const bench = (permits: number | (() => number), threads = 1) => {
+const bench = (permits: number | (() => number), threads = 1, nowMs = () => 0) => {
   const waits: Array<number> = []
   const line = prioritySemaphore({
+    nowMs,
     threads,
     permits: typeof permits === "number" ? () => permits : permits,
     onWaiting: (count) => waits.push(count)
@@ -158,20 +159,39 @@ describe("a job in the background", () => {
   it.effect.each([
     ["one permit", 1],
     ["a permit for the job behind it", 2]
-  ] as const)("gives its thread to any other job, and begins again after it: %s", ([, permits]) =>
+  ] as const)(
+    "gives its thread to a job that is due sooner than it would end, and begins again after it: %s",
+    ([, permits]) =>
+      Effect.gen(function* () {
+        const { begun, running, begin, behind, end } = bench(permits)
+        const done = yield* behind("behind")
+        for (const name of ["a", "b", "c"]) {
+          yield* begin(name, 400)
+          yield* settled
+          assert.deepStrictEqual([...running], [name])
+          yield* end(name)
+          assert.deepStrictEqual([...running], ["behind"])
+        }
+        yield* end("behind")
+        yield* Fiber.join(done)
+        assert.strictEqual(begun.filter((name) => name === "behind").length, 4)
+      })
+  )
+  it.effect("keeps its thread from a job that can wait for twice as long as it takes, by the latest ones", () =>
     Effect.gen(function* () {
-      const { begun, running, begin, behind, end } = bench(permits)
-      const done = yield* behind("behind")
-      for (const name of ["a", "b", "c"]) {
-        yield* begin(name, 60_000)
-        yield* settled
-        assert.deepStrictEqual([...running], [name])
-        yield* end(name)
-        assert.deepStrictEqual([...running], ["behind"])
-      }
-      yield* end("behind")
-      yield* Fiber.join(done)
-      assert.strictEqual(begun.filter((name) => name === "behind").length, 4)
+      let nowMs = 0
+      const { running, begin, behind, end } = bench(1, 1, () => nowMs)
+      yield* behind("slow")
+      yield* settled
+      nowMs = 1_250
+      yield* end("slow")
+      yield* behind("behind")
+      yield* begin("in a second", nowMs + 1_100)
+      yield* settled
+      assert.deepStrictEqual([...running], ["behind"])
+      yield* begin("sooner", nowMs + 900)
+      yield* settled
+      assert.deepStrictEqual([...running], ["sooner"])
     })
   )
   it.effect("keeps its thread while another one is free", () =>
@@ -217,7 +237,7 @@ describe("a job in the background", () => {
           const name = `${step} ${at}`
           if (step === "behind") fibers.set(name, yield* behind(name))
           else if (step === "leave") yield* Effect.forEach([...fibers.values()].slice(0, 1), Fiber.interrupt)
-          else if (step === "first" || step === "later") yield* begin(name, step === "first" ? at : 1_000 + at)
+          else if (step === "first" || step === "later") yield* begin(name, step === "first" ? -1 : 0)
           else yield* end((step === "end" ? all()[0] : all().at(-1)) ?? "")
           if (step === "first" || step === "later") waiting.add(name)
           yield* settled

@@ -91,7 +91,7 @@ const codecPlans: Readonly<Record<LossyCodec, (rateHz: number) => CodecPlan>> = 
     // A third of the work of the default level 10; no listener hears the difference in speech. By default the serial
     // number of a stream would be random.
     arguments: words(
-      "-c:a libopus -frame_duration 20 -compression_level 5 -page_duration 20000 -fflags +bitexact -f ogg"
+      "-c:a libopus -frame_duration 20 -compression_level 5 -page_duration 100000 -fflags +bitexact -f ogg"
     ),
     // Its pages carry positions, so none can be left out; its delay is signalled anyway.
     primeSamples: 0,

@@ -25,6 +25,18 @@ describe("the chunks of a text", () => {
     assert.strictEqual(read(input).sentences.length, 1)
   })
 
+  it("go on behind a break within a sentence, which is all of the silence there", () => {
+    const { chunks } = read('<speak>Wait here <break time="1s"/> for me. <break time="1s"/> Then go.</speak>')
+    assert.deepStrictEqual(
+      chunks.map(({ goesOn, pauseAfterMs }) => [goesOn, pauseAfterMs]),
+      [
+        [true, 1_000],
+        [undefined, 1_000],
+        [undefined, 0]
+      ]
+    )
+  })
+
   it("begin with as much as fits, when the first sentence has no clause", () => {
     const [first = ""] = textsOf("word ".repeat(60))
     assert.isAtMost(first.length, chunkLimits.firstMax)
