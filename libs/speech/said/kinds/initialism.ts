@@ -9,7 +9,8 @@ const written = /^((?:\p{L}{1,5}['’])?)(\p{Lu}{2,5})((?:['’]?s)?)$/u
 export const initialism = (names: string): Kind => {
   const spelled = new Set(names.split(" "))
   return (place) => {
-    const [, article = "", letters = "", tail] = written.exec(wordAt(place)?.core ?? "") ?? []
+    const core = wordAt(place)?.core ?? ""
+    const [, article = "", letters = "", tail] = /\p{Lu}{2}/u.test(core) ? (written.exec(core) ?? []) : []
     if (letters === "") return undefined
     const isReadable = /[AEIOUYÄÖÜ]/u.test(letters) || romanValue(letters) !== undefined
     return isReadable && !spelled.has(letters) ? undefined : said(`${article}${spell(letters, tail)}`)

@@ -2,18 +2,11 @@
 import { toCardinal as cardinalInBelgium, toOrdinal as ordinalInBelgium } from "n2words/fr-BE"
 import { toCardinal, toOrdinal } from "n2words/fr-FR"
 import { abbreviation } from "../kinds/abbreviation.ts"
-import { dayAndMonth } from "../kinds/date.ts"
-import { rowOfDigits } from "../kinds/digits.ts"
-import { shortMonth } from "../kinds/month.ts"
-import { initialism } from "../kinds/initialism.ts"
-import { romanNumeral } from "../kinds/roman.ts"
-import { spacedTime } from "../kinds/time.ts"
-import { weekday } from "../kinds/weekday.ts"
 import type { ClockTime, Language } from "../language.ts"
 import { digitByDigit, fractionInPairs, type Gender } from "../number.ts"
 import { currenciesOf, magnitudesOf, nounsOf, tableOf } from "../tables.ts"
 import { following, type Place, previousCore } from "../word.ts"
-import { dateWith, powerWith } from "./romance.ts"
+import { dateWith, powerWith, romance } from "./romance.ts"
 
 const months = "janvier février mars avril mai juin juillet août septembre octobre novembre décembre".split(" ")
 
@@ -133,22 +126,21 @@ const words = {
   cubic: (unit: string) => `${unit} cube${unit.endsWith("s") ? "s" : ""}`
 }
 
-const kinds = [
-  dayAndMonth,
-  spacedTime,
-  shortMonth(
-    "janv janvier; jan janvier; févr février; fév février; mar mars; avr avril; juil juillet; sept septembre; oct octobre; nov novembre; déc décembre"
-  ),
-  romanNumeral({
+const shared = romance({
+  months:
+    "janv janvier; jan janvier; févr février; fév février; mar mars; avr avril; juil juillet; sept septembre; oct octobre; nov novembre; déc décembre",
+  weekdays: "lun lundi; mar mardi; mer mercredi; jeu jeudi; ven vendredi; sam samedi; dim dimanche",
+  roman: {
     rulers,
     ofRuler: (digits) => (digits === "1" ? "premier" : toCardinal(digits)),
     headings: /^(?:chapitre|tome|partie|acte|titre|annexe|type|phase|classe|livre|scène|volume|article)$/iu,
     suffix: /^\d{1,4}(?:er|re|ère|e|è|ème)$/u
-  }),
-  weekday("lun lundi; mar mardi; mer mercredi; jeu jeudi; ven vendredi; sam samedi; dim dimanche"),
-  rowOfDigits(/^(?:tél|téléphone|portable|mobile|PIN|code|IBAN|CP|cedex|référence|réf|commande|facture|dossier)$/iu),
-  abbreviations
-]
+  },
+  codes: /^(?:tél|téléphone|portable|mobile|PIN|code|IBAN|CP|cedex|référence|réf|commande|facture|dossier)$/iu,
+  abbreviations,
+  initialisms:
+    "UE USA OMS ONG OGM PIB TVA BCE CDI IA EDF RATP RER TER IBM ADN USB URL API IP ID PDG IVG UV OPA AFP AOC INA IUT HEC UMP AMF AG ETI SA UDI OCDE AOP FAI IPC CD"
+})
 
 /** "De" loses its vowel before another. */
 const ofMagnitude = (noun: string) =>
@@ -201,9 +193,8 @@ const frenchOf = (numerals: Numerals): Language => {
     return `${cardinal(whole, gender)} et ${above === "1" && below === "2" ? half : fraction(above, below)}`
   }
   return {
-    decimalMark: ",",
+    ...shared,
     groupSpace: /[ \u00a0\u2009\u202f]/u,
-    isMonthFirst: false,
     cardinal,
     ordinal,
     sayOrdinal: sayOrdinalBy(ordinal),
@@ -227,12 +218,6 @@ const frenchOf = (numerals: Numerals): Language => {
     signs,
     operators,
     symbols,
-    kinds,
-    lateKinds: [
-      initialism(
-        "UE USA OMS ONG OGM PIB TVA BCE CDI IA EDF RATP RER TER IBM ADN USB URL API IP ID PDG IVG UV OPA AFP AOC INA IUT HEC UMP AMF AG ETI SA UDI OCDE AOP FAI IPC CD"
-      )
-    ],
     isCounted: /^(?:étape|partie|page|jour|semaine|épisode|chapitre|question|essai|leçon)$/iu,
     isLabelled: /^(?:porte|salle|chambre|étage|ligne|bus|quai|siège|rang|bâtiment|appartement|rue|voie)$/iu,
     isBeforeDate: /^(?:le|du|au|dès|depuis)$/iu,

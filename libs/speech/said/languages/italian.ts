@@ -1,18 +1,11 @@
 /** Italian: ordinals have genders, "alle 14.30" is a time, and articles run into numbers. */
 import { toCardinal, toOrdinal } from "n2words/it-IT"
 import { abbreviation } from "../kinds/abbreviation.ts"
-import { dayAndMonth } from "../kinds/date.ts"
-import { rowOfDigits } from "../kinds/digits.ts"
-import { shortMonth } from "../kinds/month.ts"
-import { initialism } from "../kinds/initialism.ts"
-import { romanNumeral } from "../kinds/roman.ts"
-import { dottedTime, spacedTime } from "../kinds/time.ts"
-import { weekday } from "../kinds/weekday.ts"
-import type { ClockTime, Kind, Language } from "../language.ts"
+import type { ClockTime, Language } from "../language.ts"
 import { fractionInPairs, type Gender } from "../number.ts"
 import { currenciesOf, magnitudesOf, nounsOf, tableOf } from "../tables.ts"
-import { following, type Place, previousCore, said, wordAt } from "../word.ts"
-import { dateWith, powerWith } from "./romance.ts"
+import { following, type Place, previousCore, type Said, said, wordAt } from "../word.ts"
+import { dateWith, powerWith, romance } from "./romance.ts"
 
 const months = "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre".split(
   " "
@@ -62,15 +55,6 @@ const genderAt = (place: Place): Gender | undefined => {
         !/(?:problema|sistema|tema|programma|clima|dramma|gramma)$/u.test(next)
       ? "feminine"
       : "masculine"
-}
-
-/** "un'ora", "uno studente": what one is before a noun. */
-const one: Kind = (place) => {
-  const [core, next] = [wordAt(place)?.core ?? "", following(place)?.core ?? ""]
-  if (core !== "1" || !/^\p{Ll}{3,}$/u.test(next)) return undefined
-  const isFeminine = next === "ora" || genderAt(place) === "feminine"
-  if (isFeminine) return /^[aeiou]/u.test(next) ? said(`un'${next}`, null) : undefined
-  return genderAt(place) !== undefined && /^(?:s[^aeiou]|z|gn|ps|x|y)/u.test(next) ? said("uno") : undefined
 }
 
 const time = ({ half, hour, minute = 0, second = 0 }: ClockTime): string => {
@@ -178,10 +162,33 @@ const rulers = new Set(
 )
 const queens = /^(?:Elisabetta|Caterina|Maria|Margherita)$/u
 
+/** "un'ora", "uno studente": what one is before a noun. */
+const one = (place: Place): Said | undefined => {
+  const [core, next] = [wordAt(place)?.core ?? "", following(place)?.core ?? ""]
+  if (core !== "1" || !/^\p{Ll}{3,}$/u.test(next)) return undefined
+  const isFeminine = next === "ora" || genderAt(place) === "feminine"
+  if (isFeminine) return /^[aeiou]/u.test(next) ? said(`un'${next}`, null) : undefined
+  return genderAt(place) !== undefined && /^(?:s[^aeiou]|z|gn|ps|x|y)/u.test(next) ? said("uno") : undefined
+}
+
 export const italian: Language = {
-  decimalMark: ",",
-  groupSpace: /[\u00a0\u2009\u202f]/u,
-  isMonthFirst: false,
+  ...romance({
+    months:
+      "gen gennaio; feb febbraio; mar marzo; apr aprile; mag maggio; giu giugno; lug luglio; ago agosto; set settembre; sett settembre; ott ottobre; nov novembre; dic dicembre",
+    weekdays: "lun lunedì; mar martedì; mer mercoledì; gio giovedì; ven venerdì; sab sabato; dom domenica",
+    roman: {
+      rulers,
+      ofRuler: (digits, ruler) => ordinal(digits, queens.test(ruler) ? "feminine" : "masculine"),
+      headings:
+        /^(?:capitolo|tomo|parte|atto|titolo|allegato|tipo|fase|classe|libro|scena|volume|appendice|articolo)$/iu,
+      counted:
+        /^(?:secolo|secoli|guerra|repubblica|congresso|edizione|giornata|dinastia|legislatura|fiera|festival|concilio|premio|municipio|canto)$/iu
+    },
+    codes:
+      /^(?:tel|telefono|cellulare|cell|whatsapp|PIN|codice|password|IBAN|CAP|riferimento|ordine|fattura|pratica|protocollo)$/iu,
+    abbreviations: (place, language) => one(place) ?? abbreviations(place, language),
+    initialisms: "UE OMS BCE IA DNA USB URL API IP ID RCA ADSL IBM OGM ATM UV OCSE AD CEO FBI CD"
+  }),
   cardinal,
   ordinal,
   sayOrdinal,
@@ -221,29 +228,6 @@ export const italian: Language = {
   signs,
   operators,
   symbols,
-  kinds: [
-    one,
-    dayAndMonth,
-    spacedTime,
-    dottedTime,
-    shortMonth(
-      "gen gennaio; feb febbraio; mar marzo; apr aprile; mag maggio; giu giugno; lug luglio; ago agosto; set settembre; sett settembre; ott ottobre; nov novembre; dic dicembre"
-    ),
-    romanNumeral({
-      rulers,
-      ofRuler: (digits, ruler) => ordinal(digits, queens.test(ruler) ? "feminine" : "masculine"),
-      headings:
-        /^(?:capitolo|tomo|parte|atto|titolo|allegato|tipo|fase|classe|libro|scena|volume|appendice|articolo)$/iu,
-      counted:
-        /^(?:secolo|secoli|guerra|repubblica|congresso|edizione|giornata|dinastia|legislatura|fiera|festival|concilio|premio|municipio|canto)$/iu
-    }),
-    weekday("lun lunedì; mar martedì; mer mercoledì; gio giovedì; ven venerdì; sab sabato; dom domenica"),
-    rowOfDigits(
-      /^(?:tel|telefono|cellulare|cell|whatsapp|PIN|codice|password|IBAN|CAP|riferimento|ordine|fattura|pratica|protocollo)$/iu
-    ),
-    abbreviations
-  ],
-  lateKinds: [initialism("UE OMS BCE IA DNA USB URL API IP ID RCA ADSL IBM OGM ATM UV OCSE AD CEO FBI CD")],
   isCounted: /^(?:passo|parte|pagina|giorno|settimana|episodio|capitolo|domanda|tentativo|lezione)$/iu,
   isLabelled: /^(?:porta|sala|camera|stanza|piano|linea|autobus|bus|binario|posto|fila|scala|interno|via)$/iu,
   isBeforeTime: /^(?:alle|dalle|ore|le|all['’])$/iu,

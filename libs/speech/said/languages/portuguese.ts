@@ -1,18 +1,11 @@
 /** Portuguese, of Brazil and of Portugal: numbers between ten and twenty and beyond a thousand million differ. */
 import { toCardinal, toOrdinal } from "n2words/pt-PT"
 import { abbreviation } from "../kinds/abbreviation.ts"
-import { dayAndMonth } from "../kinds/date.ts"
-import { rowOfDigits } from "../kinds/digits.ts"
-import { shortMonth } from "../kinds/month.ts"
-import { initialism } from "../kinds/initialism.ts"
-import { romanNumeral } from "../kinds/roman.ts"
-import { dottedTime, spacedTime } from "../kinds/time.ts"
-import { weekday } from "../kinds/weekday.ts"
 import type { ClockTime, Language } from "../language.ts"
 import { fractionInPairs, type Gender } from "../number.ts"
 import { currenciesOf, magnitudesOf, nounsOf, tableOf } from "../tables.ts"
 import { following, type Place, previousCore } from "../word.ts"
-import { changeAfter, dateWith, powerWith } from "./romance.ts"
+import { changeAfter, dateWith, powerWith, romance } from "./romance.ts"
 
 const months = "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro".split(" ")
 
@@ -196,6 +189,25 @@ const portugueseOf = (
   }
   return {
     ...shared,
+    ...romance({
+      months:
+        "jan janeiro; fev fevereiro; mar março; abr abril; mai maio; jun junho; jul julho; ago agosto; set setembro; out outubro; nov novembro; dez dezembro",
+      weekdays: "seg segunda; ter terça; qua quarta; qui quinta; sex sexta; sáb sábado; sab sábado; dom domingo",
+      roman: {
+        rulers,
+        ofRuler: (digits, ruler) => upToTen(digits, queens.test(ruler) ? "feminine" : "masculine"),
+        headings:
+          /^(?:séculos?|capítulo|tomo|parte|ato|título|anexo|tipo|fase|classe|livro|cena|volume|apêndice|artigo|inciso)$/iu,
+        ofHeading: (digits, heading) =>
+          /^séculos?$/iu.test(heading) ? upToTen(digits, "masculine") : cardinal(digits),
+        counted:
+          /^(?:guerra|república|congresso|edição|jornadas?|cúpula|cimeira|dinastia|legislatura|feira|festival|concílio|prêmio|concurso|fórum|copa|encontro|simpósio|internacional)$/iu
+      },
+      codes:
+        /^(?:tel|telefone|celular|telemóvel|whatsapp|PIN|código|senha|IBAN|CEP|CPF|referência|pedido|fatura|protocolo|processo)$/iu,
+      abbreviations,
+      initialisms: "UE BCE IA ADN DNA IBGE IPTU IPVA INSS IPCA USB URL API IP ID EDP UFRJ IRS IRC IBM FBI SA ATM UV CD"
+    }),
     ...of,
     cardinal,
     sayFraction: fractionInPairs(cardinal),
@@ -209,21 +221,7 @@ const portugueseOf = (
     words: {
       ...words,
       power: powerWith("elevado a", "menos", cardinal)
-    },
-    kinds: [
-      ...kinds,
-      romanNumeral({
-        rulers,
-        ofRuler: (digits, ruler) => upToTen(digits, queens.test(ruler) ? "feminine" : "masculine"),
-        headings:
-          /^(?:séculos?|capítulo|tomo|parte|ato|título|anexo|tipo|fase|classe|livro|cena|volume|apêndice|artigo|inciso)$/iu,
-        ofHeading: (digits, heading) =>
-          /^séculos?$/iu.test(heading) ? upToTen(digits, "masculine") : cardinal(digits),
-        counted:
-          /^(?:guerra|república|congresso|edição|jornadas?|cúpula|cimeira|dinastia|legislatura|feira|festival|concílio|prêmio|concurso|fórum|copa|encontro|simpósio|internacional)$/iu
-      }),
-      abbreviations
-    ]
+    }
   }
 }
 
@@ -244,23 +242,7 @@ const words = {
   cubic: (unit: string) => `${unit} cúbico${unit.endsWith("s") ? "s" : ""}`
 }
 
-const kinds = [
-  dayAndMonth,
-  spacedTime,
-  dottedTime,
-  shortMonth(
-    "jan janeiro; fev fevereiro; mar março; abr abril; mai maio; jun junho; jul julho; ago agosto; set setembro; out outubro; nov novembro; dez dezembro"
-  ),
-  weekday("seg segunda; ter terça; qua quarta; qui quinta; sex sexta; sáb sábado; sab sábado; dom domingo"),
-  rowOfDigits(
-    /^(?:tel|telefone|celular|telemóvel|whatsapp|PIN|código|senha|IBAN|CEP|CPF|referência|pedido|fatura|protocolo|processo)$/iu
-  )
-]
-
 const shared = {
-  decimalMark: ",",
-  groupSpace: /[\u00a0\u2009\u202f]/u,
-  isMonthFirst: false,
   ordinal,
   sayOrdinal,
   genderAt,
@@ -272,9 +254,6 @@ const shared = {
   signs,
   operators,
   symbols,
-  lateKinds: [
-    initialism("UE BCE IA ADN DNA IBGE IPTU IPVA INSS IPCA USB URL API IP ID EDP UFRJ IRS IRC IBM FBI SA ATM UV CD")
-  ],
   isCounted: /^(?:passo|parte|página|dia|semana|episódio|capítulo|questão|pergunta|tentativa|aula)$/iu,
   isLabelled:
     /^(?:porta|sala|quarto|andar|linha|ônibus|autocarro|plataforma|assento|fila|bloco|apartamento|apto|rua)$/iu,

@@ -1,5 +1,40 @@
-/** What Spanish, French, Italian and Portuguese have in common: dates, powers, and numbers that count millions. */
-import type { DateParts, Language } from "../language.ts"
+/** What Spanish, French, Italian and Portuguese have in common: kinds, dates, powers, and numbers that count millions. */
+import { dayAndMonth } from "../kinds/date.ts"
+import { rowOfDigits, withDigits } from "../kinds/digits.ts"
+import { initialism } from "../kinds/initialism.ts"
+import { shortMonth } from "../kinds/month.ts"
+import { romanNumeral, type RomanNumerals } from "../kinds/roman.ts"
+import { dottedTime, spacedTime } from "../kinds/time.ts"
+import { weekday } from "../kinds/weekday.ts"
+import type { DateParts, Kind, Language } from "../language.ts"
+
+interface Tables {
+  /** Those that are cut off. */
+  readonly months: string
+  readonly weekdays: string
+  readonly roman: RomanNumerals
+  /** What a row of digits stands behind. */
+  readonly codes: RegExp
+  readonly abbreviations: Kind
+  /** Spelled though they have vowels. */
+  readonly initialisms: string
+}
+
+/** The marks of numbers, and the kinds by the tables of a language. */
+export const romance = ({ abbreviations, codes, initialisms, months, roman, weekdays }: Tables) =>
+  ({
+    decimalMark: ",",
+    groupSpace: /[\u00a0\u2009\u202f]/u,
+    isMonthFirst: false,
+    kinds: [
+      withDigits(dayAndMonth, spacedTime, dottedTime, rowOfDigits(codes)),
+      shortMonth(months),
+      romanNumeral(roman),
+      weekday(weekdays),
+      abbreviations
+    ],
+    lateKinds: [initialism(initialisms)]
+  }) as const satisfies Partial<Language>
 
 interface Dates {
   readonly cardinal: (digits: string) => string

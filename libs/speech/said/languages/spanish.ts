@@ -1,18 +1,11 @@
 /** Spanish, of Spain and of Mexico, where numbers have points and "$" is the peso. */
 import { toCardinal, toOrdinal } from "n2words/es-ES"
 import { abbreviation } from "../kinds/abbreviation.ts"
-import { dayAndMonth } from "../kinds/date.ts"
-import { rowOfDigits } from "../kinds/digits.ts"
-import { shortMonth } from "../kinds/month.ts"
-import { initialism } from "../kinds/initialism.ts"
-import { romanNumeral } from "../kinds/roman.ts"
-import { dottedTime, spacedTime } from "../kinds/time.ts"
-import { weekday } from "../kinds/weekday.ts"
 import type { ClockTime, Language } from "../language.ts"
 import { fractionInPairs, type Gender } from "../number.ts"
 import { currenciesOf, magnitudesOf, nounsOf, tableOf } from "../tables.ts"
 import { following, type Place, previousCore } from "../word.ts"
-import { changeAfter, dateWith, powerWith } from "./romance.ts"
+import { changeAfter, dateWith, powerWith, romance } from "./romance.ts"
 
 const months = "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre".split(" ")
 
@@ -184,9 +177,26 @@ const queens = /^(?:Isabel|Catalina|María|Carlota|Margarita)$/u
 const upToTen = (digits: string, gender: Gender) => (Number(digits) <= 10 ? ordinal(digits, gender) : cardinal(digits))
 
 const spanish: Language = {
-  decimalMark: ",",
-  groupSpace: /[\u00a0\u2009\u202f]/u,
-  isMonthFirst: false,
+  ...romance({
+    months:
+      "ene enero; feb febrero; mar marzo; abr abril; may mayo; jun junio; jul julio; ago agosto; sep septiembre; sept septiembre; oct octubre; nov noviembre; dic diciembre",
+    weekdays:
+      "lun lunes; mar martes; mié miércoles; mie miércoles; jue jueves; vie viernes; sáb sábado; sab sábado; dom domingo",
+    roman: {
+      rulers,
+      ofRuler: (digits, ruler) => upToTen(digits, queens.test(ruler) ? "feminine" : "masculine"),
+      headings:
+        /^(?:siglos?|capítulo|tomo|parte|acto|título|anexo|tipo|fase|clase|libro|escena|volumen|apéndice|artículo)$/iu,
+      ofHeading: (digits, heading) => (/^siglos?$/iu.test(heading) ? upToTen(digits, "masculine") : cardinal(digits)),
+      counted:
+        /^(?:guerra|república|congreso|edición|jornadas?|cumbre|dinastía|legislatura|feria|festival|concilio|premios?|concurso|aniversario|foro|plan|copa|internacional)$/iu
+    },
+    codes:
+      /^(?:tel|tfno|teléfono|móvil|celular|whatsapp|PIN|código|clave|contraseña|IBAN|CP|referencia|pedido|factura|expediente)$/iu,
+    abbreviations,
+    initialisms:
+      "UE OMS BCE ADN IA IRPF UGT ONG OCU USB API URL IP ID CEO FBI IBM INSS ERC IU ADSL IPC EAU OCDE ATP UCLA CD UV"
+  }),
   cardinal,
   ordinal,
   sayOrdinal,
@@ -226,35 +236,6 @@ const spanish: Language = {
   signs,
   operators,
   symbols,
-  kinds: [
-    dayAndMonth,
-    spacedTime,
-    dottedTime,
-    shortMonth(
-      "ene enero; feb febrero; mar marzo; abr abril; may mayo; jun junio; jul julio; ago agosto; sep septiembre; sept septiembre; oct octubre; nov noviembre; dic diciembre"
-    ),
-    romanNumeral({
-      rulers,
-      ofRuler: (digits, ruler) => upToTen(digits, queens.test(ruler) ? "feminine" : "masculine"),
-      headings:
-        /^(?:siglos?|capítulo|tomo|parte|acto|título|anexo|tipo|fase|clase|libro|escena|volumen|apéndice|artículo)$/iu,
-      ofHeading: (digits, heading) => (/^siglos?$/iu.test(heading) ? upToTen(digits, "masculine") : cardinal(digits)),
-      counted:
-        /^(?:guerra|república|congreso|edición|jornadas?|cumbre|dinastía|legislatura|feria|festival|concilio|premios?|concurso|aniversario|foro|plan|copa|internacional)$/iu
-    }),
-    weekday(
-      "lun lunes; mar martes; mié miércoles; mie miércoles; jue jueves; vie viernes; sáb sábado; sab sábado; dom domingo"
-    ),
-    rowOfDigits(
-      /^(?:tel|tfno|teléfono|móvil|celular|whatsapp|PIN|código|clave|contraseña|IBAN|CP|referencia|pedido|factura|expediente)$/iu
-    ),
-    abbreviations
-  ],
-  lateKinds: [
-    initialism(
-      "UE OMS BCE ADN IA IRPF UGT ONG OCU USB API URL IP ID CEO FBI IBM INSS ERC IU ADSL IPC EAU OCDE ATP UCLA CD UV"
-    )
-  ],
   isCounted: /^(?:paso|parte|página|día|semana|episodio|capítulo|pregunta|intento|lección)$/iu,
   isLabelled: /^(?:puerta|sala|habitación|planta|línea|autobús|bus|andén|asiento|fila|piso|bloque|calle)$/iu,
   isBeforeTime: /^(?:las?)$/iu,
