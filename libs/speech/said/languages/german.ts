@@ -6,7 +6,7 @@ import { declined, ordinalNumber, shortDate, shortMonth } from "../german/ordina
 import { decade, yearInWords } from "../german/year.ts"
 import { germanOpeners } from "../../text/openers.ts"
 import { abbreviation } from "../kinds/abbreviation.ts"
-import { rowOfDigits } from "../kinds/digits.ts"
+import { rowOfDigits, withDigits } from "../kinds/digits.ts"
 import { initialism } from "../kinds/initialism.ts"
 import { romanNumeral } from "../kinds/roman.ts"
 import { weekday } from "../kinds/weekday.ts"
@@ -216,13 +216,18 @@ const german: Language = {
   operators,
   symbols,
   kinds: [
-    shortDate,
     ordinalNumber,
     shortMonth,
-    clock,
     street,
-    decade,
-    yearInWords,
+    withDigits(
+      shortDate,
+      clock,
+      decade,
+      yearInWords,
+      rowOfDigits(
+        /^(?:Tel|Telefon|Handy|Mobil|Fax|BLZ|PIN|TAN|Code|Pincode|Passwort|PLZ|Postleitzahl|IBAN|BIC|Notruf|\p{L}{0,20}(?:nummer|code|kennzahl)|Nr|(?:Kd|Best|Re)\.?-Nr)$/iu
+      )
+    ),
     romanNumeral({
       rulers,
       ofRuler: (digits, ruler) => {
@@ -232,9 +237,6 @@ const german: Language = {
       headings: /^(?:Kapitel|Teil|Band|Akt|Artikel|Klasse|Stufe|Phase|Typ|Abschnitt|Anhang|Buch|Satz)$/u
     }),
     weekday("Mo Montag; Di Dienstag; Mi Mittwoch; Do Donnerstag; Fr Freitag; Sa Samstag; So Sonntag"),
-    rowOfDigits(
-      /^(?:Tel|Telefon|Handy|Mobil|Fax|BLZ|PIN|TAN|Code|Pincode|Passwort|PLZ|Postleitzahl|IBAN|BIC|Notruf|\p{L}{0,20}(?:nummer|code|kennzahl)|Nr|(?:Kd|Best|Re)\.?-Nr)$/iu
-    ),
     abbreviations
   ],
   lateKinds: [
