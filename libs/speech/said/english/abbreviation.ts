@@ -20,7 +20,7 @@ const inTables = inTable({
   inside: `
     vs. versus; vs versus; e.g. for example; i.e. that is; cf. compare; viz. namely; approx. approximately; p.o. P O; p.a. per annum; incl. including; excl. excluding; ref. reference
     qty. quantity; qty quantity; acct. account; acct account; conf. confirmation; msg message; ea. each; appt. appointment; pts. points; pts points; pcs. pieces; pcs pieces; bal. balance; addr address; addr. address
-    exp. expires; pop. population; hwy Highway; rte Route; ca. circa; w/ with; w/o without; b/c because; a.k.a. also known as; aka also known as; wt. weight; para. paragraph; paras. paragraphs; int'l international; civ. Civil; crim. Criminal; proc. Procedure
+    exp. expires; pop. population; hwy Highway; rte Route; ca. circa; w/ with; w/o without; b/c because; a.k.a. also known as; aka also known as; wt. weight; para. paragraph; paras. paragraphs; int'l international; civ. Civil; crim. Criminal
     thx thanks; pls please; btw by the way; brb be right back; idk I don't know; tmrw tomorrow; yrs years; b4 before; gr8 great; l8r later; m8 mate; w8 wait; ur your
     tbh to be honest; omw on my way; mtg meeting; mtgs meetings; pw password; ppl people; nvm never mind; lmk let me know; rn right now; jk just kidding; ttyl talk to you later; ngl not gonna lie; yoy year over year
   `,

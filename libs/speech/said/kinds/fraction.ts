@@ -78,7 +78,7 @@ const isRating = ({ above, below, whole }: Fraction, place: Place, language: Lan
   /^(?:5|10|100)$/u.test(below) &&
   Number(above) <= Number(below) &&
   (language.isRating?.test(previousCore(place)) === true ||
-    (below === "10" && !/^(?:of|de|von|di|mile|inch)/u.test(following(place)?.core ?? "")))
+    (below === "10" && !/^(?:of|an?$|de|von|di|mile|inch)/u.test(following(place)?.core ?? "")))
 
 /** "2 1/2" is "two and a half". */
 export const mixedNumber: Kind = (place, language) => {

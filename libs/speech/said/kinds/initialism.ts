@@ -1,7 +1,6 @@
 /** Initialisms that voices would read as words: they are spelled. Those that people read as words stay. Pure. */
 import type { Kind } from "../language.ts"
 import { said, wordAt } from "../word.ts"
-import { romanValue } from "./roman.ts"
 
 const written = /^((?:\p{L}{1,5}['’])?)(\p{Lu}{2,5})((?:['’]?s)?)$/u
 
@@ -12,7 +11,7 @@ export const initialism = (names: string): Kind => {
     const core = wordAt(place)?.core ?? ""
     const [, article = "", letters = "", tail] = /\p{Lu}{2}/u.test(core) ? (written.exec(core) ?? []) : []
     if (letters === "") return undefined
-    const isReadable = /[AEIOUYÄÖÜ]/u.test(letters) || romanValue(letters) !== undefined
+    const isReadable = /[AEIOUYÄÖÜ]/u.test(letters) || /^[IVX]+$/u.test(letters)
     return isReadable && !spelled.has(letters) ? undefined : said(`${article}${spell(letters, tail)}`)
   }
 }
