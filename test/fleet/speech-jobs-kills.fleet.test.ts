@@ -40,14 +40,20 @@ const call = async (method: string, path: string, body?: unknown) =>
 const fetched = async ({ id }: Pick<Job, "id">) => (await (await call("GET", `/${id}`)).json()) as Job
 
 const line = "The harbour wakes before the town does, and nobody minds the gulls."
-const input = Array.from({ length: 2 }, (_, chapter) =>
-  [`# Chapter ${chapter + 1}`, ...Array.from({ length: 60 }, (__, at) => `${line} ${at}.`)].join("\n\n")
-).join("\n\n")
+// The first one has two passages.
+const linesOf = [60, 20, 20]
+const input = linesOf
+  .map((lines, chapter) =>
+    [`# Chapter ${chapter + 1}`, ...Array.from({ length: lines }, (_, at) => `${line} ${at}.`)].join("\n\n")
+  )
+  .join("\n\n")
 
 /** What is heard of the whole book. */
 const bookOf = async (kills: number) => {
   let role = await worker()
-  const job = (await (await call("POST", "", { input, format: "markdown", voice_id: "henry" })).json()) as Job
+  const job = (await (
+    await call("POST", "", { input, format: "markdown", voice_id: "henry", audio_format: "mp3" })
+  ).json()) as Job
   for (let kill = 1; kill <= kills; kill += 1) {
     const { characters_done: before } = await fetched(job)
     await until(async () => (await fetched(job)).characters_done > before, { withinMs: 60_000 })
@@ -57,7 +63,7 @@ const bookOf = async (kills: number) => {
   }
   await until(async () => (await fetched(job)).status, { is: "completed", withinMs: 120_000 })
   await killed(role)
-  const chapters = Array.from({ length: 2 }, (_, at) => `/${job.id}/chapters/${at + 1}`)
+  const chapters = linesOf.map((_, at) => `/${job.id}/chapters/${at + 1}`)
   const files = await Promise.all(
     chapters.map(async (path) => ({
       marks: await (await call("GET", `${path}/marks`)).text(),

@@ -42,7 +42,7 @@ const codecs: Readonly<Record<JobAudioFormat, string>> = {
   mp3: "-c:a libmp3lame -b:a 64k -id3v2_version 3 -f mp3"
 }
 
-const niceness = 19
+const niceness = 10
 
 /** Writes the file and returns its path. */
 export const writeChapterFile = Effect.fn("writeChapterFile")(function* <E>(
