@@ -102,7 +102,7 @@ export const catalogue: Readonly<Record<string, Scenario>> = {
   },
   voices: {
     measures:
-      "voices: words and phonemes heard wrongly, pauses, pace, first sound; engines' cost, word starts, first byte; forty minutes",
+      "voices: words and phonemes heard wrongly, pauses, pace, first sound; engines' cost, word starts, first byte; a book beside listeners; two hours",
     parts: {
       voices,
       brief,
