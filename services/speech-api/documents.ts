@@ -334,10 +334,10 @@ const jobsChapter = [
     "heading within the chapter; its captions; and the marks of its words, by their places in the input as it was sent. A job survives the " +
     "process that works on it: another goes on with the next passage, of some 4,000 characters.",
   "Job and files are kept for seven days after the last change, or until `DELETE`. The characters that are read of the input are billed as they are " +
-    "spoken. A workspace has `SpeechApi.JobsPerWorkspace` unfinished jobs at most. A voice that is removed meanwhile, or an engine that cannot speak a passage " +
-    "after five attempts, ends the job as `failed` with `error`; the chapters that were finished keep their files.",
+    "spoken. A workspace has `SpeechApi.JobsPerWorkspace` unfinished jobs at most. A voice that is removed meanwhile, or a passage that no engine has spoken " +
+    "in ten attempts over half an hour, ends the job as `failed` with `error`; the chapters that were finished keep their files.",
   `A book has ${jobLimits.charactersMax.toLocaleString("en")} characters and ${jobLimits.chaptersMax} chapters at most, and ${jobLimits.speakersMax} speakers. ` +
-    "[What is read of it](audiobooks.md), and where its chapters begin, follows its headings. Words in a script that no voice reads are passed over."
+    "[What is read of it](audiobooks.md), and where its chapters begin, follows its headings. Words in a script that no voice reads are passed over. SSML is not read: `<speak>` is a word like others."
 ]
 
 const captionsChapter = [

@@ -51,7 +51,7 @@ describe("a backup", () => {
       assert.strictEqual(saved.status, 0, saved.stderr)
       assert.include(saved.stdout, "saved SETTLEMENTS: 200 messages, last 300")
       assert.include(saved.stdout, "saved KV_authorizations")
-      assert.notInclude(saved.stdout, "SPEECH")
+      assert.notInclude(saved.stdout, "saved SPEECH:")
       const order = [...saved.stdout.matchAll(/^saved (\w+)/gmu)].map(([, name]) => name)
       assert.deepStrictEqual(order.slice(-2), ["EVENTS", "LOG"])
 

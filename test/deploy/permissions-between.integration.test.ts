@@ -13,7 +13,7 @@ import {
   Mailbox,
   type Party,
   Publisher,
-  readyConsumersOf,
+  readyConsumer,
   Requests,
   StreamReader,
   topology,
@@ -119,17 +119,29 @@ describe.each([
     }).pipe(Effect.scoped, Effect.provide(busAs(holder)))
   )
 
-  const reports = (said: ReadonlyArray<string>) =>
+  /** A consumer that is made with its stream, who takes from it, and who publishes there. */
+  const ready = topology.streams.flatMap(({ name, publishers, readyConsumers = [], subjects }) =>
+    readyConsumers.map(({ reader }) => ({
+      stream: name,
+      reader,
+      publisher: publishers[0] ?? reader,
+      subject: sample(subjects[0] ?? "", "trial"),
+      consumer: readyConsumer(name, reader)
+    }))
+  )
+  type Ready = (typeof ready)[number]
+
+  const published = ({ publisher: party, subject }: Ready, said: ReadonlyArray<string>) =>
     Effect.flatMap(Publisher, (publisher) =>
-      Effect.forEach(said, (each) => publisher.publish("reports.trial", codec, { said: each }))
-    ).pipe(Effect.provide(busAs("internal services")))
+      Effect.forEach(said, (each) => publisher.publish(subject, codec, { said: each }))
+    ).pipe(Effect.provide(busAs(party)))
 
   /** Until these have come; what others left behind is put away. */
   const take = Effect.fnUntraced(function* (consumer: ConsumerDeclaration, wanted: ReadonlyArray<string>) {
     const taken: Array<string> = []
     const handler = ({ value: { said } }: { readonly value: { readonly said: string } }) =>
       Effect.sync(() => (taken.push(said), ack))
-    const consumption = yield* consume({ consumer, inWorkMax: 4, codec, origin: "reports", handler })
+    const consumption = yield* consume({ consumer, inWorkMax: 4, codec, origin: "trial", handler })
     yield* eventually(() => wanted.every((said) => taken.includes(said)))
     return { taken, consumption }
   })
@@ -140,49 +152,50 @@ describe.each([
       Effect.provide(busAs("console"))
     )
 
-  it.live.each(readyConsumersOf(topology))(
-    "a process of $durable that ends leaves what comes into $stream to the next one, in order and at once",
-    (consumer) =>
+  it.live.each(ready)(
+    "a process of $reader that ends leaves what comes into $stream to the next one, in order and at once",
+    (one) =>
       Effect.gen(function* () {
-        yield* reports(["first"])
+        const { consumer } = one
+        yield* published(one, ["first"])
         const { consumption } = yield* take(consumer, ["first"])
         yield* eventually(waiting(consumer.stream), { is: (count) => count === 1 })
         yield* consumption.drain(1_000)
         const names = ["second", "third", "fourth", "fifth", "sixth"]
-        yield* reports(names)
+        yield* published(one, names)
         const sinceMs = performance.now()
         const { taken } = yield* take(consumer, names)
 
         assert.deepStrictEqual(taken, names)
         assert.isBelow(performance.now() - sinceMs, consumer.ackWaitMs)
-      }).pipe(Effect.scoped, Effect.provide(busAs("pipeline-api")))
+      }).pipe(Effect.scoped, Effect.provide(busAs(one.reader)))
   )
 
-  it.live.each(readyConsumersOf(topology))(
-    "a process of $durable is held up by no empty message in $stream",
-    (consumer) =>
-      Effect.gen(function* () {
-        const empty = Effect.flatMap(Publisher, (publisher) =>
-          Effect.forEach(Array.from({ length: 8 }), () => publisher.publishRaw("reports.trial", new Uint8Array(0)))
-        ).pipe(Effect.provide(busAs("internal services")))
-        const names = ["ninth", "tenth", "eleventh"]
-        for (const name of names) {
-          yield* empty
-          yield* reports([name])
-        }
-        const sinceMs = performance.now()
-        const { taken, consumption } = yield* take(consumer, names)
+  it.live.each(ready)("a process of $reader is held up by no empty message in $stream", (one) =>
+    Effect.gen(function* () {
+      const { consumer } = one
+      const empty = Effect.flatMap(Publisher, (publisher) =>
+        Effect.forEach(Array.from({ length: 8 }), () => publisher.publishRaw(one.subject, new Uint8Array(0)))
+      ).pipe(Effect.provide(busAs(one.publisher)))
+      const names = ["ninth", "tenth", "eleventh"]
+      for (const name of names) {
+        yield* empty
+        yield* published(one, [name])
+      }
+      const sinceMs = performance.now()
+      const { taken, consumption } = yield* take(consumer, names)
 
-        assert.deepStrictEqual(taken, names)
-        assert.isBelow(performance.now() - sinceMs, consumer.ackWaitMs)
-        yield* eventually(() => consumption.inFlight(), { is: 0 })
-      }).pipe(Effect.scoped, Effect.provide(busAs("pipeline-api")))
+      assert.deepStrictEqual(taken, names)
+      assert.isBelow(performance.now() - sinceMs, consumer.ackWaitMs)
+      yield* eventually(() => consumption.inFlight(), { is: 0 })
+    }).pipe(Effect.scoped, Effect.provide(busAs(one.reader)))
   )
 
-  it.live.each(readyConsumersOf(topology))(
-    "a process of $durable gets what another had asked for of $stream before it died, after its ack wait at the latest",
-    (consumer) =>
+  it.live.each(ready)(
+    "a process of $reader gets what another had asked for of $stream before it died, after its ack wait at the latest",
+    (one) =>
       Effect.gen(function* () {
+        const { consumer } = one
         const dead = yield* Effect.promise(() => connectAs(server.url, consumer.durable))
         const inbox = createInbox(`_INBOX_${consumer.durable}`)
         dead.subscribe(inbox, { callback: () => {} })
@@ -197,12 +210,12 @@ describe.each([
         })
         yield* Effect.promise(() => dead.close())
         const names = ["seventh", "eighth"]
-        yield* reports(names)
+        yield* published(one, names)
         const sinceMs = performance.now()
         yield* take(consumer, names)
 
         assert.isBelow(performance.now() - sinceMs, consumer.ackWaitMs + 2_500)
-      }).pipe(Effect.scoped, Effect.provide(busAs("pipeline-api")))
+      }).pipe(Effect.scoped, Effect.provide(busAs(one.reader)))
   )
 
   const followers = topology.buckets

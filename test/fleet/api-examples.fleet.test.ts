@@ -49,6 +49,10 @@ const otherwise: Readonly<Record<string, readonly [status: number, why: string]>
   "GET /v1/voices/:voice_id/avatar": [404, "a voice of the catalogue has no picture"],
   "POST /endpoints/:name/enable": [409, "the only endpoint left stands in the configuration file"],
   "POST /endpoints/:name/disable": [409, "the only endpoint left stands in the configuration file"],
+  "GET /v1/audio/jobs/:job_id/events": [404, "the job was removed above"],
+  "GET /v1/audio/jobs/:job_id/chapters/:chapter/audio": [404, "the job was removed above"],
+  "GET /v1/audio/jobs/:job_id/chapters/:chapter/captions": [404, "the job was removed above"],
+  "GET /v1/audio/jobs/:job_id/chapters/:chapter/marks": [404, "the job was removed above"],
   "GET /abandoned/:sequence": [404, "nothing was abandoned"],
   "POST /abandoned/:sequence/resend": [404, "nothing was abandoned"],
   "POST /abandoned/:sequence/discard": [404, "nothing was abandoned"],
@@ -91,6 +95,8 @@ const run = (route: string, block: string) =>
         ...home.environment,
         ...variables,
         ID: made[kindOf(route)] ?? ids[kindOf(route)] ?? "",
+        JOB_ID: made["/v1/audio/jobs"],
+        CHAPTER: "1",
         SEQUENCE: sequences[kindOf(route)] ?? "1",
         NAME: ofMade.includes(route) ? "ci" : "demo",
         SECONDS_MAX: live ? "2" : "30"
@@ -156,7 +162,7 @@ describe("the examples of the API pages", () => {
     async (_page, _line, route, { block }) => {
       const { status, said } = await run(route, block)
       const id = /"id":"([^"]+)"/u.exec(said)?.[1]
-      if (status === 201 && id !== undefined) made[kindOf(route)] = id
+      if ((status === 201 || status === 202) && id !== undefined) made[kindOf(route)] = id
       const [wanted] = otherwise[route] ?? []
       if (wanted === undefined) assert.isTrue(status >= 200 && status < 300, `${status}: ${said.slice(0, 1_000)}`)
       else assert.strictEqual(status, wanted, said.slice(0, 1_000))

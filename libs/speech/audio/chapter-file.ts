@@ -77,8 +77,15 @@ export const writeChapterFile = Effect.fn("writeChapterFile")(function* <E>(
 
 const notHeard = { isUrgent: false, bufferedMs: Number.POSITIVE_INFINITY }
 
-/** The format of ffmpeg's `ffmetadata`: five signs are escaped, line breaks too. */
-const escaped = (text: string) => text.replaceAll(/[=;#\\\n]/gu, (sign) => `\\${sign}`).replaceAll("\0", "")
+/**
+ * The format of ffmpeg's `ffmetadata`: five signs are escaped, line breaks too. At the end of a line ffmpeg takes even an
+ * escaped backslash for one that joins the next line, so a space follows it.
+ */
+const escaped = (text: string) =>
+  text
+    .replaceAll("\0", "")
+    .replace(/\\$/u, "\\ ")
+    .replaceAll(/[=;#\\\n]/gu, (sign) => `\\${sign}`)
 
 /** A player shows where it is by the last mark before; the first one is the chapter's own title. */
 export const ffmetadata = ({ album, artist, durationMs, sections, title, track }: ChapterTags): string => {

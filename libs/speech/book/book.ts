@@ -11,8 +11,9 @@ export interface BookDocument {
 
 export interface BookOrder {
   readonly format: BookFormat
-  /** One document whose chapters are found, or one document per chapter, as an EPUB's spine has them. */
   readonly documents: ReadonlyArray<BookDocument>
+  /** Each document is a chapter, as in an EPUB's spine; otherwise chapters are found in each. */
+  readonly areChapters: boolean
   /** Names as they stand before a colon at the start of a paragraph; that paragraph is theirs. */
   readonly speakers: ReadonlyArray<string>
 }

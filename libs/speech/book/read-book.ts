@@ -17,13 +17,13 @@ export const readBook = (order: BookOrder): ReadonlyArray<BookChapter> => finish
 export const readBookInSteps = (order: BookOrder): Effect.Effect<ReadonlyArray<BookChapter>> =>
   Effect.suspend(() => spread(bookSteps(order)))
 
-function* bookSteps({ documents, format, speakers }: BookOrder): Steps<ReadonlyArray<BookChapter>> {
+function* bookSteps({ areChapters, documents, format, speakers }: BookOrder): Steps<ReadonlyArray<BookChapter>> {
   const named = speakersOf(speakers)
   const chapters: Array<BookChapter> = []
   const isOver = stepCounter()
   for (const [index, { input, title }] of documents.entries()) {
     const document = yield* readers[format](input)
-    const found = documents.length > 1 ? [wholeChapter(document, title)] : chaptersOf(document, title)
+    const found = areChapters ? [wholeChapter(document, title)] : chaptersOf(document, title)
     for (const chapter of found) {
       if (chapter.blocks.length === 0) continue
       const spoken = yield* passagesOf(chapter, named, isOver)

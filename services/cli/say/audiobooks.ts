@@ -53,6 +53,7 @@ export const speakBook = Effect.fnUntraced(function* (given: SpeakGiven) {
     ...(format === undefined ? {} : { audio_format: format })
   }
   const fleet = yield* findFleet
+  yield* folderAt(given.out)
   const job = yield* fleet.call(fleet.api.createJob({ payload: order }))
   yield* note(`${job.id}: ${job.chapters_count} chapters, ${job.characters} characters`)
   yield* fetched(fleet, job.id, given.out)
@@ -91,12 +92,21 @@ export const removeBook = Effect.fnUntraced(function* ({ id }: { readonly id: st
   yield* note(`removed ${id}`)
 })
 
+/** Made before anything is begun. */
+const folderAt = Effect.fnUntraced(function* (out: string) {
+  const folder = yield* fileOf(out)
+  yield* Effect.tryPromise({
+    try: () => mkdir(folder, { recursive: true }),
+    catch: (cause) => misused(`${out} cannot be made a folder: ${faultOfFile(cause)}`)
+  })
+  return folder
+})
+
 const lookEvery = "1 second"
 
 /** Fetches each chapter once it is finished, until all are. */
 const fetched = Effect.fnUntraced(function* (fleet: SpeechFleet, id: string, out: string) {
-  const folder = yield* fileOf(out)
-  yield* onDisk(() => mkdir(folder, { recursive: true }))
+  const folder = yield* folderAt(out)
   const done = new Set<number>()
   for (;;) {
     const job = yield* fleet.call(fleet.api.getJob({ params: { job_id: id } }))

@@ -66,7 +66,8 @@ const planOf = Effect.fnUntraced(function* (request: JobRequest) {
   const { workspace } = yield* Caller
   const documents = yield* documentsOf(request)
   const speakers = Object.keys(request.speakers ?? {})
-  const order: BookOrder = { format: request.format ?? "text", documents, speakers }
+  const areChapters = request.chapters !== undefined
+  const order: BookOrder = { format: request.format ?? "text", documents, areChapters, speakers }
   const chapters = yield* readBookInSteps(order)
   if (chapters.length === 0) return yield* validationFailed({ input: "there is nothing to say" })
   if (chapters.length > jobLimits.chaptersMax) {
@@ -89,7 +90,8 @@ const planOf = Effect.fnUntraced(function* (request: JobRequest) {
 })
 
 const recordOf = (plan: JobPlan, { nowMs, workspace }: { readonly nowMs: number; readonly workspace: string }) => {
-  const chapters = plan.chapters.map(({ passages, title = null }) => ({
+  const chapters = plan.chapters.map(({ document, passages, title = null }) => ({
+    document,
     title: title?.slice(0, jobLimits.titleMax) ?? null,
     characters: passages.reduce((sum, { turns }) => sum + turns.reduce((all, { text }) => all + text.length, 0), 0),
     passages: passages.length,

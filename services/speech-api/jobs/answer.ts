@@ -36,6 +36,7 @@ export const jobBody = (job: JobRecord): Job => ({
     return {
       chapter: at + 1,
       title: chapter.title,
+      document: chapter.document,
       characters: chapter.characters,
       characters_done: chapter.charactersDone,
       audio_duration_ms: durationMs(chapter.samples),

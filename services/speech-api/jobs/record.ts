@@ -10,6 +10,7 @@ import { JobRequest } from "#speech/api"
 
 const ChapterRecord = Schema.Struct({
   title: Schema.NullOr(Schema.String),
+  document: Count,
   characters: Count,
   passages: Count,
   /** How many of them are spoken, from the first one on. */
@@ -127,8 +128,13 @@ export const afterChapter = (job: JobRecord, chapter: number, bytes: number): Jo
   return { ...job, status, fruitless: 0, chapters }
 }
 
-// A chunk that no engine can speak is tried six times within each of these.
-const fruitlessMax = 5
+// A chunk that no engine can speak is tried six times within each of these. All of them take half an hour: the fault may
+// be the fleet's.
+const fruitlessMax = 10
+const restMsMax = 300_000
+
+/** How long a job rests after an attempt that brought it no further. */
+export const restMs = ({ fruitless }: Pick<JobRecord, "fruitless">) => Math.min(restMsMax, 5_000 * 2 ** fruitless)
 
 /** `isFinal`: another attempt would fail the same. */
 export const afterFailure = (job: JobRecord, fault: JobFault, isFinal: boolean): JobRecord => {

@@ -23,7 +23,8 @@ import {
   type JobFault,
   type JobPlan,
   type JobRecord,
-  nextStep
+  nextStep,
+  restMs
 } from "./record.ts"
 
 // What is spoken of a passage by then is lost with it.
@@ -39,10 +40,13 @@ const codec = jsonCodec(JobOrder)
 export const jobWork = Layer.effectDiscard(
   Effect.gen(function* () {
     const { JobsAtOnce } = (yield* Configuration).SpeechApi
-    if (JobsAtOnce === 0) return
-    const running = (yield* Metrics).gauge(jobsRunning)
+    const metrics = yield* Metrics
+    const running = metrics.gauge(jobsRunning)
     let count = 0
     const counted = (by: number) => Effect.sync(() => running.set({}, (count += by)))
+    yield* counted(0)
+    metrics.counter(jobsEnded)
+    if (JobsAtOnce === 0) return
     const consumption = yield* consume({
       consumer: readyConsumer("SPEECH_JOBS", "speech-api"),
       pullMax: JobsAtOnce,
@@ -100,11 +104,17 @@ const isInLineAgain = Effect.fnUntraced(function* (address: JobAddress) {
 
 const afterFailed = Effect.fnUntraced(function* (address: JobAddress, failure: Attempt) {
   const { againInMs, fault } = afterAttempt(failure)
-  yield* Effect.logWarning("a job goes no further for now", failure)
-  if (fault === undefined) return nak(againInMs)
+  if (fault === undefined) {
+    yield* Effect.logWarning("a job goes no further for now", failure)
+    return nak(againInMs)
+  }
   const job = yield* (yield* JobStore).change(address, (before) => afterFailure(before, fault, againInMs === undefined))
+  if (job !== undefined && !isEnded(job)) {
+    yield* Effect.logWarning("a job goes no further for now", failure)
+    return nak(restMs(job))
+  }
   if (job === undefined) return ack
-  if (!isEnded(job)) return nak(againInMs)
+  yield* Effect.logError("a job has failed", failure)
   ;(yield* Metrics).counter(jobsEnded).inc({ outcome: "failed" })
   return ack
 })

@@ -4,6 +4,11 @@ import { describe } from "#base"
 
 export const Name = Schema.String.check(Schema.isBetweenLength(1, 128))
 
+export const VoiceId = Name.pipe(describe("The id of a voice, from the list of voices."))
+
+/** A language and a region, as in `en-US`; a bare language is treated as a range. */
+export const Language = Schema.String.check(Schema.isPattern(/^[A-Za-z]{2,3}(-[A-Za-z]{2})?$/u))
+
 export const Input = Schema.String.check(Schema.isMinLength(1)).pipe(
   describe("Plain text, or SSML when it begins with `<speak>`. Emotion, pitch, rate and pauses are set through SSML.")
 )

@@ -9,9 +9,9 @@ import { Count, describe, Timestamp } from "#base"
 import { MarkTime, WordMark } from "../marks.ts"
 import { jobAudioFormats, jobStates } from "../jobs.ts"
 import { speechEndpoints } from "./error-codes.ts"
-import { Name, Speed } from "./fields.ts"
+import { Language, Name, Speed, VoiceId } from "./fields.ts"
 import { LexiconNames } from "./lexicons.ts"
-import { Language, ModelOfText, SpeechOptions, VoiceId } from "./speech.ts"
+import { ModelOfText, SpeechOptions } from "./speech.ts"
 
 /** A book of a thousand pages has about a million characters. */
 export const jobLimits = { charactersMax: 1_000_000, chaptersMax: 500, speakersMax: 64, titleMax: 200 } as const
@@ -61,6 +61,9 @@ export interface JobRequest extends Schema.Schema.Type<typeof JobRequest> {}
 const JobChapter = Schema.Struct({
   chapter: Count.pipe(describe("Counts from 1, also in the paths of its files.")),
   title: Schema.NullOr(Schema.String),
+  document: Count.pipe(
+    describe("The index in `chapters` of the request, of which those with nothing to say are left out; 0 of `input`.")
+  ),
   characters: Count,
   characters_done: Count,
   audio_duration_ms: MarkTime.pipe(describe("Of what is spoken so far.")),
@@ -106,7 +109,7 @@ export const JobMarks = Schema.Struct({
 }).annotate({ identifier: "JobMarks" })
 export interface JobMarks extends Schema.Schema.Type<typeof JobMarks> {}
 
-export const CaptionsQuery = Schema.Struct({
+export const JobCaptionsQuery = Schema.Struct({
   format: Schema.optionalKey(Schema.Literals(["vtt", "srt"])).pipe(describe("WebVTT or SubRip; vtt without it."))
 })
 
@@ -148,12 +151,8 @@ export const JobsGroup = guarded(
     summary: "Follow a job",
     description:
       "Server-sent events: `job.progress` at once and after each change, then `job.completed` or `job.failed` as the " +
-      "last one. Each holds the job without its chapters. Who connects again misses nothing that still counts."
-  }),
-  remove("deleteJob", path, {
-    scope: "audio:speech",
-    summary: "Remove a job",
-    description: "Ends it if it goes on, and removes its text and its files. What was spoken stays billed."
+      "last one; the events of a removed job just end. Each holds the job without its chapters. Who connects again misses " +
+      "nothing that still counts."
   }),
   read("getJobAudio", `${chapterPath}/audio`, {
     success: HttpApiSchema.StreamUint8Array({ contentType: ["audio/mp4", "audio/mpeg"] }),
@@ -163,7 +162,7 @@ export const JobsGroup = guarded(
     description: "The file of one chapter, with the titles of book and chapter and a mark for each of its headings."
   }),
   read("getJobCaptions", `${chapterPath}/captions`, {
-    query: CaptionsQuery.fields,
+    query: JobCaptionsQuery.fields,
     success: HttpApiSchema.StreamUint8Array({ contentType: ["text/vtt", "application/x-subrip"] }),
     refused: ["chapter_not_spoken"],
     scope,
@@ -176,5 +175,10 @@ export const JobsGroup = guarded(
     scope,
     summary: "Fetch the marks of a chapter",
     description: "When each word of the chapter is heard."
+  }),
+  remove("deleteJob", path, {
+    scope: "audio:speech",
+    summary: "Remove a job",
+    description: "Ends it if it goes on, and removes its text and its files. What was spoken stays billed."
   })
 ).annotateEndpoints(NullIsAbsent, true)

@@ -10,16 +10,12 @@ import { outputFormats, streamedFormats, streamedMediaTypes } from "../formats.t
 import { markKinds, MarkTime, OtherMark, SpeechMarks, WordMark } from "../marks.ts"
 import { speechModels } from "../models.ts"
 import { speechEndpoints } from "./error-codes.ts"
-import { Base64, Input, Name, Speed } from "./fields.ts"
+import { Base64, Input, Language, Name, Speed, VoiceId } from "./fields.ts"
 import { LexiconNames } from "./lexicons.ts"
 import { openAiMediaTypes } from "./openai.ts"
 
 /** UTF-16 units, tags counted. Longer inputs are 413, so the schemas leave the length to the route. */
 export const speechInputMax = { answer: 2_000, stream: 20_000 } as const
-
-export const VoiceId = Name.pipe(describe("The id of a voice, from the list of voices."))
-/** A language and a region, as in `en-US`; a bare language is treated as a range. */
-export const Language = Schema.String.check(Schema.isPattern(/^[A-Za-z]{2,3}(-[A-Za-z]{2})?$/u))
 
 export const SpeechOptions = Schema.Struct({
   loudness_normalization: Schema.optionalKey(Schema.Boolean).pipe(

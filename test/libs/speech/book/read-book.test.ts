@@ -205,7 +205,7 @@ describe("the chapters of a document", () => {
 
   it("are one for each of several documents", () => {
     const documents = [{ input: "# A\n\n# B" }, { input: " " }, { input: "x", title: "Given" }]
-    const chapters = readBook({ format: "markdown", documents, speakers: [] })
+    const chapters = readBook({ format: "markdown", documents, areChapters: true, speakers: [] })
     assert.deepStrictEqual(
       chapters.map(({ document, sections, title }) => ({ document, sections, title })),
       [

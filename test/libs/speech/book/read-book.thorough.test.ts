@@ -161,7 +161,12 @@ describe("a document of several pieces", () => {
           })
         )
       )
-      const chapters = yield* readBookInSteps({ format: "markdown", documents: [{ input }], speakers: [] })
+      const chapters = yield* readBookInSteps({
+        format: "markdown",
+        documents: [{ input }],
+        areChapters: false,
+        speakers: []
+      })
       yield* Fiber.interrupt(other)
       assert.isAbove(turns, (2 * input.length) / stepLength - 2)
       assert.deepStrictEqual(chapters, read("markdown", input))

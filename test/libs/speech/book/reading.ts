@@ -2,7 +2,7 @@ import { assert } from "@effect/vitest"
 import { type BookChapter, type BookFormat, type BookTurn, readBook } from "#speech/book"
 
 export const read = (format: BookFormat, input: string, speakers: ReadonlyArray<string> = []) =>
-  readBook({ format, documents: [{ input }], speakers })
+  readBook({ format, documents: [{ input }], areChapters: false, speakers })
 
 export const turnsOf = (chapters: ReadonlyArray<BookChapter>): ReadonlyArray<BookTurn> =>
   chapters.flatMap(({ passages }) => passages.flatMap(({ turns }) => turns))

@@ -6,11 +6,13 @@ import {
   afterPassage,
   isEnded,
   type JobRecord,
-  nextStep
+  nextStep,
+  restMs
 } from "../../../../services/speech-api/jobs/record.ts"
 
 const chapter = (passages: number) => ({
   title: null,
+  document: 0,
   characters: passages * 100,
   passages,
   spoken: 0,
@@ -90,13 +92,15 @@ describe("a job that goes no further", () => {
   const failing = (job: JobRecord, times: number): JobRecord =>
     times === 0 ? job : failing(afterFailure(job, fault, false), times - 1)
 
-  it("fails after five attempts in a row", () => {
-    assert.isFalse(isEnded(failing(jobOf(1), 4)))
-    assert.deepInclude(failing(jobOf(1), 5), { status: "failed", error: fault })
+  it("rests longer and longer, and fails after ten attempts in a row", () => {
+    const rests = Array.from({ length: 9 }, (_, at) => restMs(failing(jobOf(1), at + 1)) / 1_000)
+    assert.deepStrictEqual(rests, [10, 20, 40, 80, 160, 300, 300, 300, 300])
+    assert.isFalse(isEnded(failing(jobOf(1), 9)))
+    assert.deepInclude(failing(jobOf(1), 10), { status: "failed", error: fault })
   })
 
   it("counts anew from each passage that was spoken", () => {
-    const further = afterPassage(failing(jobOf(2), 4), { chapter: 0, passage: 0, characters: 1, samples: 1 })
-    assert.isFalse(isEnded(failing(further, 4)))
+    const further = afterPassage(failing(jobOf(2), 9), { chapter: 0, passage: 0, characters: 1, samples: 1 })
+    assert.isFalse(isEnded(failing(further, 9)))
   })
 })
