@@ -35,6 +35,7 @@ import { SpeechSessions } from "./speaking/SpeechSessions.ts"
 import { figuresPublished } from "./figures.ts"
 import { audioRoutes } from "./http/audio.ts"
 import { jobRoutes } from "./http/jobs.ts"
+import { JobEvents } from "./jobs/JobEvents.ts"
 import { JobFiles } from "./jobs/JobFiles.ts"
 import { JobStore } from "./jobs/JobStore.ts"
 import { jobWork } from "./jobs/work.ts"
@@ -127,7 +128,7 @@ const clonedVoices = Layer.mergeAll(creation, VoiceRemoval.sweeping, Challenges.
 export const speechApi = Layer.mergeAll(announced, figuresPublished).pipe(
   Layer.provide(listener),
   Layer.merge(jobWork),
-  Layer.provide(JobStore.layer.pipe(Layer.provideMerge(JobFiles.layer))),
+  Layer.provide(JobEvents.layer.pipe(Layer.provideMerge(JobStore.layer), Layer.provideMerge(JobFiles.layer))),
   Layer.provide(LiveConnections.layer),
   Layer.provide(Speech.layer),
   Layer.provide(SpeechSessions.layer),

@@ -167,6 +167,16 @@ describe("a job", () => {
     assert.notStrictEqual((await following).at(-1)?.type, "job.completed")
     await until(() => fleet.metric("speech_jobs_running"), { is: 0 })
   })
+
+  it("keeps no process from ending: its followers are let go", async () => {
+    const job = await started({ input: "A line of a chapter.\n\n".repeat(2_000), voice_id: "henry" })
+    const following = followed(job)
+    await until(() => fleet.metric("speech_jobs_running"), { is: 1 })
+    const beganMs = performance.now()
+    await fleet.stop("SIGTERM")
+    assert.isBelow(performance.now() - beganMs, 15_000)
+    assert.strictEqual((await following)[0]?.type, "job.progress")
+  })
 })
 
 const assertChapter = async ({ audio, audio_duration_ms, captions, marks }: Chapter) => {

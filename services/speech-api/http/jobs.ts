@@ -29,6 +29,7 @@ import { Metrics } from "#runtime"
 import { captionFiles } from "#speech"
 import { type BookOrder, readBookInSteps } from "#speech/book"
 import { jobBody, jobEvent, jobProgress } from "../jobs/answer.ts"
+import { JobEvents } from "../jobs/JobEvents.ts"
 import { type ChapterPart, JobFiles } from "../jobs/JobFiles.ts"
 import { JobStore } from "../jobs/JobStore.ts"
 import { planPassage } from "../jobs/passage.ts"
@@ -176,28 +177,6 @@ const downloaded = Effect.fnUntraced(function* (part: Exclude<ChapterPart, "mark
   return yield* downloadAnswer(content, { contentType, bytes: file.bytes, fileName, headers: privately })
 })
 
-// How often a follower learns of progress: a passage takes seconds.
-const lookEvery = "1 second"
-
-const eventsOf = (store: JobStore["Service"], first: JobRecord) =>
-  Stream.unfold(undefined, (told: JobRecord | undefined) => nextState(store, first, told)).pipe(Stream.map(jobEvent))
-
-/** The next state that a follower has not been told; nothing after the last. */
-const nextState = Effect.fnUntraced(function* (
-  store: JobStore["Service"],
-  first: JobRecord,
-  told: JobRecord | undefined
-) {
-  if (told === undefined) return [first, first] as const
-  if (isEnded(told)) return undefined
-  for (;;) {
-    yield* Effect.sleep(lookEvery)
-    const job = yield* Effect.mapError(store.find(told), refusalOfVoice)
-    if (Option.isNone(job)) return undefined
-    if (job.value.changedAtMs !== told.changedAtMs) return [job.value, job.value] as const
-  }
-})
-
 export const jobRoutes = routesOf(
   JobsGroup,
   {
@@ -226,7 +205,8 @@ export const jobRoutes = routesOf(
       Effect.gen(function* () {
         const job = yield* found
         yield* (yield* Admission).enter((yield* Caller).workspace)
-        return yield* eventsAnswer(eventsOf(yield* JobStore, job))
+        const events = Stream.mapError((yield* JobEvents).of(job), refusalOfVoice)
+        return yield* eventsAnswer(Stream.map(events, jobEvent))
       }),
 
     deleteJob: () =>
