@@ -65,6 +65,10 @@ const onFleet: ReadonlyArray<string> = [
   "books mend 1",
   "books accept 1 --reason explained",
   "say hello",
+  "audiobooks speak README.md --voice selma --out .starling/spoken",
+  "audiobooks list",
+  "audiobooks fetch job_1 --out .starling/spoken",
+  "audiobooks remove job_1",
   "lexicons list",
   "lexicons store names README.md",
   "lexicons show names",
@@ -86,7 +90,7 @@ const onFleet: ReadonlyArray<string> = [
 /** Those that ask the console alone. */
 const onConsole = onFleet.filter(
   (line) =>
-    !/^(?:top|publish|tail|say|lexicons|pay|payer|token|consents|broker|backup)\b/u.test(line) &&
+    !/^(?:top|publish|tail|say|audiobooks|lexicons|pay|payer|token|consents|broker|backup)\b/u.test(line) &&
     line !== "events example work_item.merged"
 )
 
@@ -140,6 +144,7 @@ const alone = [
   "test",
   "mutants",
   "load",
+  "voices",
   "docs",
   "topology"
 ]
