@@ -19,10 +19,10 @@ const inTables = inTable({
   `,
   inside: `
     vs. versus; vs versus; e.g. for example; i.e. that is; cf. compare; viz. namely; approx. approximately; p.o. P O; p.a. per annum; incl. including; excl. excluding; ref. reference
-    qty. quantity; qty quantity; acct. account; acct account; conf. confirmation; msg message; ea. each; appt. appointment; pts. points; pts points; pcs. pieces; pcs pieces; bal. balance; addr address; addr. address
+    qty. quantity; qty quantity; acct. account; acct account; conf. confirmation; msg message; ea. each; appt. appointment; appt appointment; appts appointments; pts. points; pts points; pcs. pieces; pcs pieces; bal. balance; addr address; addr. address
     exp. expires; pop. population; hwy Highway; rte Route; ca. circa; w/ with; w/o without; b/c because; a.k.a. also known as; aka also known as; wt. weight; para. paragraph; paras. paragraphs; int'l international; civ. Civil; crim. Criminal
     thx thanks; pls please; btw by the way; brb be right back; idk I don't know; tmrw tomorrow; yrs years; b4 before; gr8 great; l8r later; m8 mate; w8 wait; ur your
-    tbh to be honest; omw on my way; mtg meeting; mtgs meetings; pw password; ppl people; nvm never mind; lmk let me know; rn right now; jk just kidding; ttyl talk to you later; ngl not gonna lie; yoy year over year
+    tbh to be honest; imo in my opinion; imho in my humble opinion; afaik as far as I know; bday birthday; omw on my way; mtg meeting; mtgs meetings; pw password; ppl people; nvm never mind; lmk let me know; rn right now; jk just kidding; ttyl talk to you later; ngl not gonna lie; yoy year over year; y/y year over year; qoq quarter over quarter; q/q quarter over quarter; w/c week commencing
   `,
   perhapsLast: `
     etc. et cetera; etc et cetera; inc. Incorporated; ltd. Limited; co. Company; corp. Corporation; bros. Brothers; jr. Junior; sr. Senior; dept. Department; univ. University; assn. Association; est. established; esq. Esquire
@@ -56,6 +56,9 @@ const laws = /^(?:Civ|Code|Penal|Crim|Gov|Gen|Stat|Rev|Bus|Admin|Const|Veh|Lab|L
 
 /** States that are no words, and so stand anywhere. */
 const unlikeWords = /^(?:Ala|Ariz|Calif|Colo|Fla|Minn|Mont|Neb|Nev|Okla|Tenn|Tex|Wis|Wyo)$/u
+
+/** Before a colon, as forms write them. */
+const labels = tableOf("tel telephone; mob mobile; attn attention; amt amount; inv invoice; dept department")
 
 const directions = tableOf("NW Northwest; NE Northeast; SW Southwest; SE Southeast; N North; S South; E East; W West")
 
@@ -127,14 +130,16 @@ const state = (place: Place, { core, stop }: Word): Said | undefined => {
 
 /** What the words around decide: "3 min." and "min. 3". */
 const special = (place: Place, word: Word): Said | undefined => {
+  const label = word.trail.startsWith(":") ? word.core.toLowerCase() : ""
+  if (Object.hasOwn(labels, label)) return said(labels[label] ?? "")
   if (word.stop === "" && word.core !== "pp") return undefined
-  const [previous, before] = [previousCore(place), wordAt(place, -1)]
+  const [previous, before, next] = [previousCore(place), wordAt(place, -1), wordAt(place, 1)?.core ?? ""]
   const inside = (text: string) => ({ parts: [text], takesStop: true })
   switch (`${word.core.toLowerCase()}${word.stop}`) {
     case "min.":
       return before?.trail === "" && /\d$/u.test(previous) ? undefined : inside("minimum")
     case "incl.":
-      return previous === "not" || !/^[\p{L}\d$]/u.test(wordAt(place, 1)?.core ?? "") || word.trail !== ""
+      return previous === "not" || !/^[\p{L}\d$]/u.test(next) || word.trail !== ""
         ? { parts: ["included"], takesStop: !mayEndSentence(place) }
         : undefined
     case "ed.":
@@ -144,13 +149,11 @@ const special = (place: Place, word: Word): Said | undefined => {
         ? inside(/^1$|\/|^[¼-¾]$/u.test(previous) ? "cup" : "cups")
         : undefined
     case "v.":
-      return isName(previous) && isName(wordAt(place, 1)?.core) ? inside("versus") : undefined
+      return isName(previous) && isName(next) ? inside("versus") : undefined
     case "rev.":
-      return /^(?:[A-Z]|\d[\d.]{0,5})$/u.test(wordAt(place, 1)?.core ?? "") && wordAt(place, 1)?.stop === ""
-        ? inside("revision")
-        : undefined
+      return /^(?:[A-Z]|\d[\d.]{0,5})$/u.test(next) && wordAt(place, 1)?.stop === "" ? inside("revision") : undefined
     case "l.":
-      return /^\d/u.test(wordAt(place, 1)?.core ?? "") && before?.trail === "," ? inside("line") : undefined
+      return /^\d/u.test(next) && before?.trail === "," ? inside("line") : undefined
     case "pp":
     case "pp.":
       return /^[$€£]/u.test(previous) ? { parts: ["per person"], takesStop: !mayEndSentence(place) } : undefined

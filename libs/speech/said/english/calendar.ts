@@ -27,14 +27,21 @@ const dayName = (core: string) => {
   return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
-/** "Mon–Fri", "Mon.-Fri.", "Jan-15-2020". */
+/** "Mon–Fri", "Mon.-Fri.", "Jan-Mar 2024", "Jan-15-2020". */
 const withinWord = (place: Place, word: Word, language: Language): Said | undefined => {
+  if (!/[–-]/u.test(word.core)) return undefined
   const [, from, to] =
     /^((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\p{Ll}{0,6})\.?[–-]((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\p{Ll}{0,6})$/u.exec(
       word.core
     ) ?? []
   if (from !== undefined && to !== undefined)
     return { parts: [`${dayName(from)} to ${dayName(to)}`], takesStop: !mayEndSentence(place) }
+  const [begin, end, ...more] = word.core.split(/\.?[–-]/u).map(monthNumber)
+  if (begin !== undefined && end !== undefined && more.length === 0) {
+    const months = `${fullName(begin, language)} to ${fullName(end, language)}`
+    const of = yearBehind(place, 1, word)
+    return of === undefined ? { parts: [months], takesStop: !mayEndSentence(place) } : said(months, language.year(of))
+  }
   if (/^M[–-]F$/u.test(word.core)) return said("Monday to Friday")
   const [, left = "", middle = "", year = ""] =
     /^(\p{L}{3,9}|\d{1,2})-(\p{L}{3,9}|\d{1,2})-(\d{4})$/u.exec(word.core) ?? []

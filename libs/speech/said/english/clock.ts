@@ -1,5 +1,6 @@
 /** English times that need the words around them: durations, minutes behind hours, zones. Pure. */
 import type { Kind } from "../language.ts"
+import { withOh } from "./digits.ts"
 import { following, previousCore, said, wordAt } from "../word.ts"
 
 export const clock: Kind = (place, language) => {
@@ -26,15 +27,8 @@ export const clock: Kind = (place, language) => {
   if (hour !== undefined) return said(`${count(hour, "hour")} ${count(minute, "minute")}`)
   const [, military = "", past = ""] = /^([01]\d|2[0-3])([0-5]\d)$/u.exec(word.core) ?? []
   if (military !== "" && /^(?:gmt|utc|z|hours|hrs)$/iu.test(following(place)?.core ?? "")) {
-    const minute =
-      past === "00"
-        ? "hundred"
-        : past.startsWith("0")
-          ? `oh ${language.cardinal(past.slice(1))}`
-          : language.cardinal(past)
-    return said(
-      `${military.startsWith("0") ? `oh ${language.cardinal(military.slice(1))}` : language.cardinal(military)} ${minute}`
-    )
+    const minute = past === "00" ? "hundred" : withOh(past, language.cardinal)
+    return said(`${withOh(military, language.cardinal)} ${minute}`)
   }
   return isZone.test(word.core) && isTime.test(previous) ? said(zoneNames[word.core] ?? spaced(word.core)) : undefined
 }

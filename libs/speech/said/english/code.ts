@@ -7,7 +7,7 @@ const empty = tableOf("[] empty array; {} empty object")
 const operators: Readonly<Record<string, string>> = {
   ...empty,
   ...tableOf(`
-    () parentheses; '' empty string; "" empty string; != not equals; == double equals; === triple equals; = equals; => arrow; -> arrow; && double ampersand; || double pipe; & ampersand; | pipe; ! exclamation mark; ? question mark; ?? double question mark
+    () parentheses; '' empty string; "" empty string; != not equals; !== strictly not equals; == double equals; === triple equals; = equals; => arrow; -> arrow; && double ampersand; || double pipe; & ampersand; | pipe; ! exclamation mark; ? question mark; ?? double question mark
     * star; ** double star; # hash; @ at sign; / slash; // double slash; \\ backslash; . dot; ... three dots; , comma; : colon; :: double colon; _ underscore; - dash; -- double dash; ~ tilde; ^ caret; % percent sign
     $ dollar sign; < less than; > greater than; <= less than or equal to; >= greater than or equal to; + plus; ++ plus plus; += plus equals
   `),

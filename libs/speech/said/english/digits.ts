@@ -149,8 +149,7 @@ export const softwareVersion: Kind = (place, language) => {
   const [, major, minor = ""] = /^(\d{1,2})\.(\d{2})$/u.exec(wordAt(place)?.core ?? "") ?? []
   const isVersion = software.test(previousCore(place)) || isCompared(place)
   if (major === undefined || !isVersion || language.units.has(following(place)?.core ?? "")) return undefined
-  const behind = minor.startsWith("0") ? `oh ${language.cardinal(minor.slice(1))}` : language.cardinal(minor)
-  return said(`${language.cardinal(major)} ${minor.startsWith("0") ? "" : "point "}${behind}`)
+  return said(`${language.cardinal(major)} ${minor.startsWith("0") ? "" : "point "}${withOh(minor, language.cardinal)}`)
 }
 
 const streets =
@@ -178,5 +177,9 @@ const isBeforeStreet = (place: Parameters<Kind>[0]) => {
 export const inPairs = (digits: string, cardinal: Language["cardinal"]): string => {
   const [above, below] = [digits.slice(0, -2), digits.slice(-2)]
   if (below === "00") return /^\d0$/u.test(above) ? cardinal(digits) : `${cardinal(above)} hundred`
-  return `${cardinal(above)} ${below.startsWith("0") ? `oh ${cardinal(below.slice(1))}` : cardinal(below)}`
+  return `${cardinal(above)} ${withOh(below, cardinal)}`
 }
+
+/** "05" is "oh five". */
+export const withOh = (digits: string, cardinal: Language["cardinal"]): string =>
+  digits.startsWith("0") ? `oh ${cardinal(digits.slice(1))}` : cardinal(digits)

@@ -9,7 +9,7 @@ import { mayEndSentence, type Place, previousCore, said, wordAt } from "../word.
 /** Spelled though they could be read. */
 const spelled = inTable(
   "DOT ONS AI API UI UX URL URI USA UK EU UN UAE IDE ID IO IP IT OS AWS IAM CEO CFO CTO COO CIO HR IQ EV IOU ETA FAQ ISO IRS IPO NBA NFL MBA AM FM AC DC AA AAA ACL AOL ATM SQL USB LED LCD OEM ROI SEO SLA SLO " +
-    "SDK EOD EOF ETF AUM EBIT UDP UAT UV UEFI EEG WHO LA LAX ATL EPS ACH IAD IAH MIA EWR NYC OT UA SFO ORD NY APR APY YTD SKU CI GPU CPU BMI IU PSU ATP FAA EPA IMF NCAA IEEE AP ABC CBS NBC CNN BBC EUR CIA NSA DOJ SEC " +
+    "SDK EOD EOF ETF AUM EBIT UDP UAT UV UEFI EEG WHO LA LAX ATL EPS ACH IAD IAH MIA EWR NYC OT OOO UA SFO ORD NY APR APY YTD SKU CI GPU CPU BMI IU PSU ATP FAA EPA IMF NCAA IEEE AP ABC CBS NBC CNN BBC EUR CIA NSA DOJ SEC " +
     "EST EDT UTC CET CEST IST GMT ISBN OTP MIT UCLA USC IBM OECD CD"
 )
 
@@ -81,7 +81,12 @@ export const lettersAndSigns: Kind = (place) => {
   // "PO# 7781"
   if (/^\p{L}{2,12}#$/u.test(core) && /^\d/u.test(wordAt(place, 1)?.core ?? ""))
     return said(`${/^\p{Lu}{2}#/u.test(core) ? `${core[0]} ${core[1]}` : core.slice(0, -1)} number`)
-  if (/^[A-Z]\+\+$/u.test(core)) return said(`${core[0]} plus plus`)
+  if (/^\p{L}\w{0,13}\+\+$/u.test(core)) return said(`${core.slice(0, -2)} plus plus`)
+  // "O(n log n)"
+  const [, base] = /^O\((\p{L})$/u.exec(core) ?? []
+  const [log, last] = [wordAt(place, 1), wordAt(place, 2)]
+  if (base !== undefined && log?.text === "log" && last?.trail.startsWith(")") === true)
+    return { parts: [`O of ${base}`, "log", last.core], isBare: true }
   if (/^[A-Z]#$/u.test(core)) return said(`${core[0]} sharp`)
   if (/^[A-F][+−-]$/u.test(core)) return said(`${core[0]} ${core[1] === "+" ? "plus" : "minus"}`)
   return undefined

@@ -43,7 +43,9 @@ export const yearInWords: Kind = (place, language) => {
     previous === "and" && isYear(wordAt(place, -2)?.core ?? "") && /^between$/iu.test(wordAt(place, -3)?.core ?? "")
   if (isPair) return said(language.year(digits))
   const isLast = wordAt(place, 1) === undefined || word.stop !== ""
-  const isCited = wordAt(place, -1)?.trail.endsWith(",") === true && isLast && isRecent
+  // "(Lee, 2020; Wang et al., 2021)"
+  const isByName = /^[);,]/u.test(word.trail) && /^\p{Lu}|^al$/u.test(previousCore(place))
+  const isCited = wordAt(place, -1)?.trail.endsWith(",") === true && (isLast || isByName) && isRecent
   const isNamed =
     /^(?:the|an?|this|last|his|her|its|our|their|my|your)$|['’]s?$/u.test(previous) &&
     /^(?:19[3-9]|20[0-2])/u.test(digits) &&
@@ -73,7 +75,7 @@ export const decade: Kind = (place, language) => {
   if (digits.length !== 3) return undefined
   const number = readNumber(digits, language)
   if (number === undefined || previousCore(place) === "in") return undefined
-  return said(pluralOf(digits.endsWith("00") ? language.cardinal(digits) : pairs(digits, language)))
+  return said(pluralOf(digits.endsWith("00") ? language.cardinal(digits) : inPairs(digits, language.cardinal)))
 }
 
 /** "1980s", "100s"; undefined for what may be seconds. */
@@ -84,11 +86,6 @@ export const decadeName = (core: string, language: Language): string | undefined
 }
 
 const yearName = (digits: string, language: Language) => (digits === "2000" ? "two thousand" : language.year(digits))
-
-const pairs = (digits: string, language: Language) =>
-  digits[1] === "0"
-    ? `${language.cardinal(digits[0] ?? "")} oh ${language.cardinal(digits[2] ?? "")}`
-    : `${language.cardinal(digits.slice(0, 1))} ${language.cardinal(digits.slice(1))}`
 
 const decadeWords = new Set(
   "the early late mid mid- his her their my your our high low upper lower to swinging roaring".split(" ")

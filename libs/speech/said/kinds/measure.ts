@@ -1,7 +1,7 @@
 /** Measures: a number with a unit, or with a unit by a unit; counts of thousands and more. Pure. */
 import type { Kind, Language, Noun, Reader } from "../language.ts"
 import { isOne, readNumber, sayNumber, type WrittenNumber } from "../number.ts"
-import { following, mayEndSentence, type Place, previousCore, type Said, wordAt } from "../word.ts"
+import { following, mayEndSentence, type Place, previousCore, type Said, said, wordAt } from "../word.ts"
 import { sayFraction } from "./fraction.ts"
 import { crossed, ofTen, power } from "./math.ts"
 import { isBeforeNoun } from "./money.ts"
@@ -16,8 +16,14 @@ export const sayMeasure: Reader = (core, language, place) => {
   if (number === undefined) return adjectival(core, language)
   const magnitude = magnitudeOf(number, unit, place, language)
   if (magnitude !== undefined) return `${sayNumber(number, language)} ${magnitude}`
-  if (isLabel(place, unit, language)) return undefined
+  if (isLabel(place, number, unit, language)) return undefined
   const noun = unitNamed(unit, language)
+  // "180°C/350°F"
+  if (noun === undefined && /^\d{1,4}°[CF]\/\d{1,4}°[CF]$/u.test(core))
+    return core
+      .split("/")
+      .map((one) => sayMeasure(one, language, place))
+      .join(", ")
   return noun === undefined
     ? undefined
     : `${sayCounted(number, noun, language)} ${nameFor(number, noun, place, language)}`
@@ -45,9 +51,12 @@ const magnitudeOf = (number: WrittenNumber, unit: string, place: Place, language
 /** "175B parameters", not "221B Baker Street". */
 const isOfThings = (place: Place) => /^\p{Ll}{3,}/u.test(following(place)?.core ?? "")
 
-/** "exit 12A", "room 4F": letters of a place. */
-const isLabel = (place: Place, unit: string, language: Language) =>
-  /^[A-Z]$/u.test(unit) && language.isLabelled.test(previousCore(place))
+/** "exit 12A", "room 4F", "12C Elm St": letters of a place; "38C" is a temperature, and "5C" a name. */
+const isLabel = (place: Place, { sign, whole }: WrittenNumber, unit: string, language: Language) =>
+  /^[A-Z]$/u.test(unit) &&
+  (language.isLabelled.test(previousCore(place)) ||
+    (/^[CF]$/u.test(unit) &&
+      ((sign === "" && whole.length < 2) || /^\p{Lu}\p{Ll}/u.test(following(place)?.core ?? ""))))
 
 const sayCounted = (number: WrittenNumber, noun: Noun, language: Language) => sayNumber(number, language, noun.gender)
 
@@ -55,8 +64,8 @@ const nameFor = (number: WrittenNumber, noun: Noun, place: Place, language: Lang
   isOne(number) || isBeforeNoun(place, language) ? noun.one : noun.many
 
 export const measureInWords: Kind = (place, language) => {
-  const feet = inFeet(place, language)
-  if (feet !== undefined) return feet
+  const alone = inFeet(place, language) ?? withoutAmount(place, language)
+  if (alone !== undefined) return alone
   const [word, next, third] = [wordAt(place), following(place), following(place, 2)]
   if (word === undefined || next === undefined) return undefined
   const pair = third === undefined ? undefined : language.units.get(`${next.core} ${third.core}`)
@@ -69,6 +78,18 @@ export const measureInWords: Kind = (place, language) => {
   // "45 Min. später"
   const goesOn = /^[([]?$/u.test(wordAt(last, 1)?.lead ?? "-") && !mayEndSentence(last, language.startsSentence)
   return { parts, takesStop: wordAt(last)?.stop === "." && goesOn }
+}
+
+const unitsAlone =
+  /^(?:[kcmnµμ][mgsl]|mL|lbs?|hr|[kKMGT]B|[kMG]Hz|[kMGT]Wh?|mph|km\/h|m\/s|°[CF])$|^[kcm]?m(?:[²³]|\^?[23])$/u
+
+/** "per kWh", "in ms", "(kg)", "°C": of many, but for what is paid or counted by one. */
+const withoutAmount = (place: Place, language: Language): Said | undefined => {
+  const { core, lead, trail } = wordAt(place) ?? { core: "", lead: "", trail: "" }
+  const previous = core.length < 5 ? previousCore(place) : ""
+  const isMany = core.startsWith("°") || previous === "in" || (lead === "(" && trail.startsWith(")"))
+  const noun = (isMany || previous === language.per) && unitsAlone.test(core) ? unitNamed(core, language) : undefined
+  return noun === undefined ? undefined : said(previous === language.per ? noun.one : noun.many)
 }
 
 const isMinute = (place: Place) =>

@@ -73,8 +73,10 @@ interface Money {
 
 const readMoney = (core: string, language: Language): Money | undefined => {
   if (core.length > 48 || !/\d/u.test(core)) return undefined
-  const leading = before.exec(core)
-  const trailing = leading === null ? behind.exec(core) : null
+  // "$(4.2)": a loss.
+  const signed = core.endsWith(")") ? core.replace(/^(\p{Sc})\(([\d.,]+)\)$/u, "-$1$2") : core
+  const leading = before.exec(signed)
+  const trailing = leading === null ? behind.exec(signed) : null
   const [written, minus, digits, magnitude] =
     leading !== null
       ? [leading[2], `${leading[1]}${leading[3]}`, leading[4], leading[5]]
@@ -96,14 +98,16 @@ const currencyNamed = (written: string, { currencies }: Language): Currency | un
       : undefined
 
 export const sayMoney: Reader = (core, language, place) => {
-  const [, single = core, rate] = /^([^/]{1,40})\/([\p{L}]{1,12})$/u.exec(core) ?? []
+  const [, single = core, rate] = /^([^/]{1,40})\/(\p{L}{1,12}|1[kKM])$/u.exec(core) ?? []
   const [, whole, sign, part] = /^(\d{1,6})([€£$])(\d{2})$/u.exec(core) ?? []
   if (whole !== undefined) return sayMoney(`${whole}${language.decimalMark}${part}${sign}`, language, place)
   const money = readMoney(single, language)
   if (money === undefined) return undefined
   const text = sayAmount(isBeforeNoun(place, language) ? oneOf(money) : money, language)
   if (text === undefined || rate === undefined) return text
-  const unit = language.units.get(rate)
+  // "$2.50/1M tokens"
+  const unit =
+    language.units.get(rate) ?? (rate.startsWith("1") ? language.magnitudes[rate.slice(1).toLowerCase()] : undefined)
   if (rate === "ea") return `${text} ${language.units.get("ea")?.one ?? rate}`
   return `${text} ${language.per} ${unit?.one ?? rate}`
 }
@@ -200,7 +204,8 @@ const codeApart = (first: string, second: string, language: Language) => {
   if (currency !== undefined) {
     const small = rate === undefined && /^0\.\d+$/u.test(first) ? readNumber(first, language) : undefined
     if (small !== undefined) return said(sayNumber(small, language), currency.many)
-    const text = sayMoney(`${first}${second}`, language, nowhere)
+    // "$20 CAD": the code says which dollar.
+    const text = sayMoney(`${first.replace(/^([+−-]?)[$€£]/u, "$1")}${second}`, language, nowhere)
     return text === undefined ? undefined : splitLast(text)
   }
   if (/^\p{L}{1,2}[€$£]$/u.test(second)) {

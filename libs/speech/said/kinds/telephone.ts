@@ -8,7 +8,7 @@ const wordsMax = 8
 const international = /^\+\d{1,3}(?:[ .-]?\(\d{1,4}\)\d{0,8})?(?:[ ./-]\d{1,8}){0,6}$/u
 const together = /^\+\d{8,15}$/u
 /** Areas of other countries begin with a zero; a card has groups of four. */
-const grouped = /^0\d{1,4}(?: \d{3,4}){1,3}$|^\d{4}(?: \d{4}){2,4}(?: \d{1,3})?$/u
+const grouped = /^0\d{1,4}(?: \d{3,4}){1,3}$|^0\d{4} \d{6}$|^\d{4}(?: \d{4}){2,4}(?: \d{1,3})?$/u
 
 export const telephoneNumber: Kind = (place, language) => {
   const first = wordAt(place)

@@ -2,7 +2,7 @@
 import type { Kind, Language, Reader } from "../language.ts"
 import { following, mayEndSentence, type Place, previousCore, type Said, said, wordAt } from "../word.ts"
 
-const clock = /^(\d{1,2})(?:[:h](\d{2})(?::(\d{2}))?)?(am|pm|a\.m|p\.m|(?<=:\d\d)[ap])?$/iu
+const clock = /^(\d{1,2})(?:(?:[:h]|\.(?=\d\d[ap]))(\d{2})(?::(\d{2}))?)?(am|pm|a\.m|p\.m|(?<=:\d\d)[ap])?$/iu
 
 export const readTime = (text: string, language: Language): string | undefined => {
   const [, hour = "", minute, second, half] = clock.exec(text) ?? []

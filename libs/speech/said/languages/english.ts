@@ -11,7 +11,7 @@ import { clock } from "../english/clock.ts"
 import { dayAndMonth } from "../kinds/date.ts"
 import { withDigits } from "../kinds/digits.ts"
 import { compound } from "../english/compound.ts"
-import { houseNumber, inPairs, labelNumber, rowOfDigits, softwareVersion } from "../english/digits.ts"
+import { houseNumber, inPairs, labelNumber, rowOfDigits, softwareVersion, withOh } from "../english/digits.ts"
 import { acronyms, greek, initialism, lettersAndSigns } from "../english/initialism.ts"
 import { romanNumerals } from "../english/roman.ts"
 import { romanNumeral } from "../kinds/roman.ts"
@@ -20,11 +20,11 @@ const months = "January February March April May June July August September Octo
 
 const year = (digits: string, cardinal: Language["cardinal"]): string => {
   const value = Number(digits)
-  if (digits.length === 2) return digits.startsWith("0") ? `oh ${cardinal(digits.slice(1))}` : cardinal(digits)
+  if (digits.length === 2) return withOh(digits, cardinal)
   const [century, rest] = [Math.floor(value / 100), value % 100]
-  if (digits.length !== 4 || century < 10 || (century % 10 === 0 && rest < 10)) return cardinal(digits)
-  if (rest === 0) return `${cardinal(String(century))} hundred`
-  return `${cardinal(String(century))} ${rest < 10 ? `oh ${cardinal(String(rest))}` : cardinal(String(rest))}`
+  return digits.length !== 4 || century < 10 || (century % 10 === 0 && rest < 10)
+    ? cardinal(digits)
+    : inPairs(digits, cardinal)
 }
 
 /** The library counts from first on. */
@@ -34,7 +34,7 @@ const ordinal = (digits: string): string => {
 }
 
 const sayOrdinal = (core: string): string | undefined => {
-  const [, digits] = /^(\d{1,3}(?:,\d{3}){1,3}|[1-9]\d{0,8})(?:st|nd|rd|th)$/iu.exec(core) ?? []
+  const [, digits] = /^(\d{1,3}(?:,\d{3}){1,3}|[1-9]\d{0,8})(?:(?<=1)st|nd|rd|th)$/iu.exec(core) ?? []
   return digits === undefined ? undefined : ordinal(digits)
 }
 
@@ -89,24 +89,24 @@ const magnitudes = magnitudesOf(
 const units = nounsOf(`
   km kilometer; m meter; cm centimeter; mm millimeter; nm nanometer; µm micrometer; μm micrometer; mi mile; yd yard
   ft foot/feet; in inch/inches; ha hectare; nmi nautical mile/nautical miles
-  kg kilogram; g gram; mg milligram; mcg microgram; IU I U/I U; µg microgram; μg microgram; t ton; lb pound; lbs pound; oz ounce; fl_oz fluid ounce; sq_ft square foot/square feet; sq_m square meter; sq_km square kilometer; sq_mi square mile
+  kg kilogram; g gram; mg milligram; mcg microgram; IU I U/I U; µg microgram; μg microgram; t ton; lb pound; lbs pound; st stone/stone; oz ounce; fl_oz fluid ounce; sq_ft square foot/square feet; sq_m square meter; sq_km square kilometer; sq_mi square mile
   l liter; L liter; ml milliliter; mL milliliter; cl centiliter; dl deciliter; gal gallon; qt quart; pt pint; tbsp tablespoon; tsp teaspoon
   kB kilobyte; KB kilobyte; MB megabyte; GB gigabyte; TB terabyte; PB petabyte; KiB kibibyte; MiB mebibyte; GiB gibibyte; TiB tebibyte
   kbps kilobit per second/kilobits per second; mbps megabit per second/megabits per second; Kbps kilobit per second/kilobits per second; Mbps megabit per second/megabits per second; Gbps gigabit per second/gigabits per second
   kbit kilobit; Mbit megabit; Gbit gigabit
   Hz hertz/hertz; kHz kilohertz/kilohertz; MHz megahertz/megahertz; GHz gigahertz/gigahertz
   ms millisecond; µs microsecond; μs microsecond; us microsecond; ns nanosecond; s second; sec second; secs second; min minute; mins minute; h hour; hr hour; hrs hour; d day; wk week; mo month; yr year; yrs year
-  W watt; kW kilowatt; MW megawatt; GW gigawatt; Wh watt hour; kWh kilowatt hour; MWh megawatt hour; mAh milliamp hour; V volt; kV kilovolt; mV millivolt; A amp; mA milliamp; Ω ohm; kΩ kilohm; F farad
+  W watt; kW kilowatt; MW megawatt; GW gigawatt; Wh watt hour; kWh kilowatt hour; MWh megawatt hour; mAh milliamp hour; V volt; kV kilovolt; mV millivolt; A amp; mA milliamp; Ω ohm; kΩ kilohm; GWh gigawatt hour; TWh terawatt hour; C degree Celsius/degrees Celsius; F degree Fahrenheit/degrees Fahrenheit
   mW milliwatt; J joule; kJ kilojoule; cal calorie; kcal kilocalorie; N newton; Pa pascal; kPa kilopascal; hPa hectopascal; mmHg millimeter of mercury/millimeters of mercury; Nm newton meter; N·m newton meter; ft-lb foot-pound; lb-ft pound-foot/pound-feet; MPa megapascal; bar bar; psi P S I/P S I; hp horsepower/horsepower; rpm R P M/R P M
   mph mile per hour/miles per hour; kph kilometer per hour/kilometers per hour; mpg mile per gallon/miles per gallon; bpm beat per minute/beats per minute; rps request per second/requests per second; ea each/each; req request; reqs request; ops operation; VAC volt A C/volts A C; V~ volt A C/volts A C; VDC volt D C/volts D C; fps frame per second/frames per second; km/h kilometer per hour/kilometers per hour; m/s meter per second/meters per second
   °C degree Celsius/degrees Celsius; °F degree Fahrenheit/degrees Fahrenheit; ° degree; ºC degree Celsius/degrees Celsius; ºF degree Fahrenheit/degrees Fahrenheit; º degree;
   % percent/percent; ‰ per mille/per mille; pp percentage point/percentage points; bp basis point/basis points; bps basis point/basis points; dB decibel; dBm D B M/D B M; px pixel; MP megapixel; ppm part per million/parts per million
-  mol mole; mmol millimole; µmol micromole; dB(A) decibel; bbl barrel; Mi mebibyte; Gi gibibyte; ft-lbs foot-pound/foot-pounds; lm lumen; lx lux/lux; cd candela; hour hour; day day; month month; year year; week week; person person/people; user user; GB/s gigabyte per second/gigabytes per second; MB/s megabyte per second/megabytes per second
+  mol mole; mmol millimole; µmol micromole; mM millimolar/millimolar; µM micromolar/micromolar; μM micromolar/micromolar; nM nanomolar/nanomolar; Gt gigaton; Mt megaton; ppb part per billion/parts per billion; eV electron volt; keV kiloelectron volt; MeV megaelectron volt; dB(A) decibel; bbl barrel; Mi mebibyte; Gi gibibyte; ft-lbs foot-pound/foot-pounds; lm lumen; lx lux/lux; cd candela; hour hour; day day; month month; year year; week week; person person/people; user user; GB/s gigabyte per second/gigabytes per second; MB/s megabyte per second/megabytes per second
 `)
 
 const signs: Language["signs"] = {
   ...tableOf(`
-    & and; + plus; − minus; = equals; == equals; === triple equals; != is not equal to; ≠ is not equal to; ≈ approximately; ~ about; ± plus or minus
+    & and; + plus; − minus; = equals; == equals; === triple equals; != is not equal to; !== is strictly not equal to; ≠ is not equal to; ≈ approximately; ~ about; ± plus or minus
     × times; · times; ÷ divided by; < less than; > greater than; <= less than or equal to; >= greater than or equal to; ≤ less than or equal to
     ≥ greater than or equal to; √ the square root of; ∞ infinity; % percent; ° degrees; § section; ¶ paragraph; @ at; # hashtag; → to; ∈ in; ∉ not in
     ∀ for all; ∃ there is; ∑ the sum of; ∫ the integral of; ⇒ implies; -> to; => to; © copyright; $ dollars; € euros; £ pounds; / ; && and; || or; Ω ohms
@@ -182,7 +182,7 @@ const englishOf = (cardinal: Language["cardinal"], isMonthFirst: boolean): Langu
   magnitudes,
   ofMagnitude: (noun) => noun,
   units,
-  uncertainUnits: new Set("a A S In IN H t T d D C F K k M N J B G e x".split(" ")),
+  uncertainUnits: new Set("a A S In IN H t T d D C F K k M N J B G e x st".split(" ")),
   per: "per",
   signs,
   symbols,
@@ -209,7 +209,7 @@ const englishOf = (cardinal: Language["cardinal"], isMonthFirst: boolean): Langu
     !functionWords.has(next),
   acronyms,
   isLabelled:
-    /^(?:exit|gate|seat|row|room|apartment|apt|unit|suite|section|bus|line|route|building|flat|floor|platform|track|block|wing|terminal|box)$/iu,
+    /^(?:exit|gate|seats?|row|fig|figure|form|table|room|apartment|apt|unit|suite|section|bus|line|route|building|flat|floor|platform|track|block|wing|terminal|box)$/iu,
   isBeforeDate:
     /^(?:on|by|since|until|till|thru|through|before|after|from|due|dated|posted|starting|ending|effective|mon|tues?|wed|thur?s?|fri|sat|sun)$/iu,
   isOperation: /^(?:multiply|multiplied|divide|divided|times)$/iu,
