@@ -8,10 +8,8 @@
  * state: KV `voices`, `lexicons`, `consents`, `consent-challenges`, `speech-jobs`, objects `voice-samples`,
  * `consent-recordings`, `speech-job-files`; KV `tokens` is read, `token-uses` written
  * failure policy: a lost sequencer is replaced from the first missing sample; if no other is free, the session waits
- * for
- * one; a caller that leaves cancels within 100 ms; a session that cannot be heard in time is refused with 429 or 503
- * and
- * Retry-After within a second; a failure after the headers is `speech.error`
+ * for one; a caller that leaves cancels within 100 ms; a session that cannot be heard in time is refused with 429 or 503
+ * and Retry-After within a second; a failure after the headers is `speech.error`; a job whose process dies goes to another
  */
 import { Effect, Layer } from "effect"
 import { Encoders, ffmpegPoolDefaults, RecordingIntake, recordingIntakeDefaults } from "#speech/audio"

@@ -44,6 +44,8 @@ export class JobFiles extends Context.Service<
       part: ChapterPart
     ) => Effect.Effect<Option.Option<JobFile>, BusError>
     readonly removeAll: (job: JobRecord) => Effect.Effect<void, BusError>
+    /** Removes what a process that died, or a job that was removed, left half stored. */
+    readonly removeUnfinished: Effect.Effect<number, BusError>
   }
 >()("starling/speech-api/JobFiles") {
   static readonly layer = Layer.effect(
@@ -87,13 +89,16 @@ export class JobFiles extends Context.Service<
             Option.map(({ bytes }) => ({ bytes, content }))
           )
         },
-        removeAll: (job) => removeEach(namesOf(job))
+        removeAll: (job) => removeEach(namesOf(job)),
+        removeUnfinished: objects.removeUnfinished(store, unfinishedMs)
       })
     })
   )
 }
 
 const utf8 = new TextEncoder()
+// A passage rests while listeners need its engine, but not for a day.
+const unfinishedMs = 86_400_000
 // Each takes two round trips.
 const removingMax = 8
 

@@ -33,6 +33,7 @@ const drainPatienceMs = 2_000
 const againMs = { busy: 5_000, unavailable: 30_000 }
 // How soon a job that its caller removed is given up.
 const lookEvery = "2 seconds"
+const sweepEvery = "1 hour"
 
 const codec = jsonCodec(JobOrder)
 
@@ -62,15 +63,24 @@ export const jobWork = Layer.effectDiscard(
         )
     })
     yield* (yield* Drain).register("jobs", consumption.drain(drainPatienceMs))
+    const sweep = Effect.catch((yield* JobFiles).removeUnfinished, (error) =>
+      Effect.logWarning("what jobs left half stored could not be swept", error)
+    )
+    yield* Effect.forkScoped(Effect.repeat(sweep, Schedule.spaced(sweepEvery)))
   })
 )
 
 const work = Effect.fn("jobs.work")(
   function* (address: JobAddress) {
     const store = yield* JobStore
+    const found = Option.getOrUndefined(yield* store.find(address))
+    if (found === undefined || isEnded(found)) return ack
     const isThere = Effect.orElseSucceed(Effect.map(store.find(address), Option.isSome), () => true)
     const gone = Effect.repeat(isThere, { schedule: Schedule.spaced(lookEvery), while: (there) => there })
-    return yield* Effect.raceFirst(toItsEnd(address), Effect.as(gone, ack))
+    const decision = yield* Effect.raceFirst(toItsEnd(found), Effect.as(gone, ack))
+    // What was being stored while its caller removed it.
+    if (Option.isNone(yield* store.find(address))) yield* (yield* JobFiles).removeAll(found)
+    return decision
   },
   (effect, address) =>
     Effect.catch(effect, (error) =>
@@ -79,12 +89,10 @@ const work = Effect.fn("jobs.work")(
 )
 
 /** Until the job is over or gone, or others have waited for the length of a chapter. */
-const toItsEnd = Effect.fnUntraced(function* (address: JobAddress) {
-  const store = yield* JobStore
-  const found = yield* store.find(address)
-  if (Option.isNone(found) || isEnded(found.value)) return ack
+const toItsEnd = Effect.fnUntraced(function* (found: JobRecord) {
+  const address: JobAddress = found
   const plan = yield* (yield* JobFiles).plan(address)
-  let job: JobRecord | undefined = found.value
+  let job: JobRecord | undefined = found
   while (job !== undefined && !isEnded(job)) {
     const { _tag } = nextStep(job)
     const done: Result.Result<JobRecord | undefined, Attempt> = yield* Effect.result(takeStep(address, job, plan))
@@ -103,20 +111,18 @@ const isInLineAgain = Effect.fnUntraced(function* (address: JobAddress) {
 })
 
 const afterFailed = Effect.fnUntraced(function* (address: JobAddress, failure: Attempt) {
-  const { againInMs, fault } = afterAttempt(failure)
-  if (fault === undefined) {
-    yield* Effect.logWarning("a job goes no further for now", failure)
-    return nak(againInMs)
+  const after = afterAttempt(failure)
+  const job =
+    after._tag === "Rest"
+      ? undefined
+      : yield* (yield* JobStore).change(address, (before) => afterFailure(before, after.fault, after._tag === "Fail"))
+  if (job !== undefined && isEnded(job)) {
+    yield* Effect.logError("a job has failed", failure)
+    ;(yield* Metrics).counter(jobsEnded).inc({ outcome: "failed" })
+    return ack
   }
-  const job = yield* (yield* JobStore).change(address, (before) => afterFailure(before, fault, againInMs === undefined))
-  if (job !== undefined && !isEnded(job)) {
-    yield* Effect.logWarning("a job goes no further for now", failure)
-    return nak(restMs(job))
-  }
-  if (job === undefined) return ack
-  yield* Effect.logError("a job has failed", failure)
-  ;(yield* Metrics).counter(jobsEnded).inc({ outcome: "failed" })
-  return ack
+  yield* Effect.logWarning("a job goes no further for now", failure)
+  return nak(after._tag === "Rest" ? after.forMs : job === undefined ? 0 : restMs(job))
 })
 
 /** Returns the record after the step; undefined if the job is gone. */
@@ -146,32 +152,30 @@ const takeStep = Effect.fnUntraced(function* (address: JobAddress, job: JobRecor
 
 type Attempt = Effect.Error<ReturnType<typeof takeStep>>
 
-interface AfterAttempt {
-  /** Undefined: it would fail again. */
-  readonly againInMs: number | undefined
-  /** Counts against the job; undefined if the fleet has no room for it now. */
-  readonly fault: JobFault | undefined
-}
+/** `Rest`: the fleet has no room for it now. `Again`: it counts against the job. `Fail`: it would fail the same again. */
+type AfterAttempt =
+  | { readonly _tag: "Rest"; readonly forMs: number }
+  | { readonly _tag: "Again" | "Fail"; readonly fault: JobFault }
 
 /** What follows when a job goes no further. Pure. */
 export const afterAttempt = (error: Attempt): AfterAttempt => {
   switch (error._tag) {
     case "WireError":
       return error.status === 429 || error.status === 503
-        ? { againInMs: againMs.unavailable, fault: undefined }
-        : { againInMs: undefined, fault: { code: error.code, message: error.message } }
+        ? { _tag: "Rest", forMs: againMs.unavailable }
+        : { _tag: "Fail", fault: { code: error.code, message: error.message } }
     case "InputRefused":
-      return { againInMs: undefined, fault: { code: "validation_failed", message: error.faults[0]?.message ?? "" } }
+      return { _tag: "Fail", fault: { code: "validation_failed", message: error.faults[0]?.message ?? "" } }
     case "SpeechFailed":
       return error.code === "service_unavailable"
-        ? { againInMs: againMs.busy, fault: undefined }
-        : { againInMs: againMs.busy, fault: { code: error.code, message: error.message } }
+        ? { _tag: "Rest", forMs: againMs.busy }
+        : { _tag: "Again", fault: { code: error.code, message: error.message } }
     case "EncoderFailed":
-      return { againInMs: againMs.busy, fault: { code: "upstream_failure", message: "a chapter could not be encoded" } }
+      return { _tag: "Again", fault: { code: "upstream_failure", message: "a chapter could not be encoded" } }
     case "FfmpegMissing":
     case "CannotKeepFiles":
-      return { againInMs: againMs.unavailable, fault: undefined }
+      return { _tag: "Rest", forMs: againMs.unavailable }
     default:
-      return { againInMs: againMs.busy, fault: undefined }
+      return { _tag: "Rest", forMs: againMs.busy }
   }
 }
