@@ -1,7 +1,7 @@
 /** An event as stored in EVENTS, checked against its schema. */
 import { Result } from "effect"
 import { mayComeFromOutside, parseUnambiguousJson, type SourceMessage, unmarked } from "#bus"
-import { decodeEnvelope, entityOf, type Fault, storedEventName } from "#base"
+import { decodeEnvelope, entityOf, type Envelope, type Fault, storedEventName } from "#base"
 
 /** An event that passed its schema. Times in epoch milliseconds. */
 export interface StoredEvent {
@@ -12,6 +12,8 @@ export interface StoredEvent {
   readonly from?: string | undefined
   readonly schemaVersion: string
   readonly entity: string | undefined
+  readonly envelope: Envelope
+  /** As published, without a byte order mark. */
   readonly body: Uint8Array
 }
 
@@ -38,6 +40,7 @@ export const readStoredEvent = (message: SourceMessage): Result.Result<ReadEvent
         from: storedEventName(message.subject)?.from,
         schemaVersion: envelope.eventSchemaVersion,
         entity: entityOf(envelope),
+        envelope,
         body: unmarked(message.data)
       }
       return Result.succeed({ event, known })

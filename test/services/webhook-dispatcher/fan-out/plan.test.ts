@@ -17,6 +17,7 @@ const event = (sequence: number, bytes = 10): StoredEvent => ({
   event: "work_item.merged",
   schemaVersion: "1.1.0",
   entity: undefined,
+  envelope: { eventSchemaVersion: "1.1.0", event: "work_item.merged", occurredAt: "2026-01-01T00:00:00.000Z" },
   body: new Uint8Array(bytes)
 })
 const target = (id: string, wants = true): FanOutTarget => ({ id, partition: 0, wants: () => wants })
