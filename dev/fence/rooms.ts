@@ -29,7 +29,7 @@ const contracts = [
 const runtime = ["libs/base", "libs/runtime"]
 const bus = [...runtime, "libs/bus"]
 const pipeline = [...bus, "libs/actors", "libs/pipeline/contract", "libs/pipeline"]
-const webhooks = [...bus, "libs/webhooks/contract", "libs/webhooks"]
+const webhooks = [...bus, "libs/events/cloudevents", "libs/webhooks/contract", "libs/webhooks"]
 const payments = [...bus, "libs/egress", "libs/payments/contract", "libs/payments"]
 const speech = [...runtime, "libs/speech/contract", "libs/speech/audio", "libs/speech"]
 const voices = [...speech, "libs/speech/cloning"]
@@ -103,6 +103,11 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: "the pipeline's actors: commands, facts, state, decisions, events; pure",
     knows: ["libs/base", "libs/actors", "libs/pipeline/contract"]
   },
+  "libs/events/cloudevents": {
+    holds: "CloudEvents 1.0, read into envelopes and made of them; pure",
+    knows: ["libs/base"],
+    isPure: true
+  },
   "libs/webhooks/contract": {
     holds: "the messages, records and settings of webhooks, and their verification",
     knows: ["libs/base"],
@@ -110,7 +115,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "libs/webhooks": {
     holds: "deliveries and webhook endpoints as the bus keeps them",
-    knows: [...bus, "libs/webhooks/contract"]
+    knows: [...bus, "libs/events/cloudevents", "libs/webhooks/contract"]
   },
   "libs/payments/contract": {
     holds: "the messages, records and settings of payments",

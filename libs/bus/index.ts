@@ -23,17 +23,7 @@ export {
 export { busLayer, busMetrics, busServices } from "./layer.ts"
 export { Leases } from "./leases.ts"
 export { LocalTransport, localTransport, Mailbox } from "./mailbox.ts"
-export {
-  header,
-  type HeaderPairs,
-  jsonCodec,
-  jsonTextDecoder,
-  type MessageCodec,
-  parseJson,
-  parseUnambiguousJson,
-  type RawMessage,
-  unmarked
-} from "./message.ts"
+export { header, type HeaderPairs, jsonCodec, jsonTextDecoder, type MessageCodec, type RawMessage } from "./message.ts"
 export { Objects } from "./objects.ts"
 export { type SourceMessage } from "./pages.ts"
 export { type BatchMessage, Publisher, scheduleHeaders } from "./publish.ts"

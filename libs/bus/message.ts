@@ -5,7 +5,7 @@
 import type { MsgHdrs } from "@nats-io/nats-core"
 import { MsgHdrsImpl } from "@nats-io/nats-core/internal"
 import { Result, type Schema } from "effect"
-import { boundedDecoder, type Fault, parseJsonText, pointedFaults, repeatedKeys, weightMaxOf } from "#base"
+import { boundedDecoder, type Fault, parseBoundedText, parseJson, pointedFaults } from "#base"
 
 /** A message on the bus. Header names are case-sensitive. */
 export interface RawMessage {
@@ -24,7 +24,6 @@ export interface MessageCodec<A> {
   readonly encode: (value: A) => EncodedMessage
 }
 
-const utf8 = new TextDecoder("utf-8", { fatal: true })
 const utf8Encoder = new TextEncoder()
 // Most messages fit; encoding here and copying once costs half as much as the encoder's own array.
 const desk = new Uint8Array(64 * 1_024)
@@ -38,52 +37,10 @@ const encodeUtf8 = (text: string): Uint8Array =>
 
 type Decoded<A> = Result.Result<A, ReadonlyArray<Fault>>
 
-// A publisher can send as much as the broker accepts. No API needs deeper nesting.
-const limits = { depthMax: 100, weightMax: weightMaxOf(1_048_576) }
-
-/** Parses UTF-8 JSON strictly, within the limits of messages. */
-export const parseJson = (data: Uint8Array): Decoded<unknown> => {
-  const text = utf8Text(data)
-  return text === undefined ? notJson("not UTF-8") : parsedText(text)
-}
-
-/**
- * The same for bytes that are passed on: a duplicate key is a fault, because a receiver could read the value that was
- * not checked.
- */
-export const parseUnambiguousJson = (data: Uint8Array): Decoded<unknown> => {
-  const text = utf8Text(data)
-  if (text === undefined) return notJson("not UTF-8")
-  return Result.flatMap(parsedText(text), (json) => {
-    const faults = repeatedKeys(text)
-    return faults.length === 0 ? Result.succeed(json) : Result.fail(faults)
-  })
-}
-
-/** A text's bytes without its byte order mark, which readers drop. */
-export const unmarked = (data: Uint8Array): Uint8Array =>
-  data[0] === 0xef && data[1] === 0xbb && data[2] === 0xbf ? data.subarray(3) : data
-
-const utf8Text = (data: Uint8Array) => {
-  try {
-    return utf8.decode(data)
-  } catch {
-    return undefined
-  }
-}
-
-const parsedText = (text: string): Decoded<unknown> => {
-  const parsed = parseJsonText(text, limits)
-  if (Result.isSuccess(parsed)) return Result.succeed(parsed.success)
-  return notJson(`${parsed.failure.reason} at offset ${parsed.failure.offset}`)
-}
-
-const notJson = (reason: string) => Result.fail([{ path: "", message: `not UTF-8 JSON: ${reason}` }])
-
 /** Decodes JSON text, such as a header, that fits `schema`. */
 export const jsonTextDecoder = <A>(schema: Schema.Codec<A, A>): ((text: string) => Decoded<A>) => {
   const decode = boundedDecoder(schema)
-  return (text) => Result.flatMap(parsedText(text), (json) => Result.mapError(decode(json), pointedFaults))
+  return (text) => Result.flatMap(parseBoundedText(text), (json) => Result.mapError(decode(json), pointedFaults))
 }
 
 const jsonCodecs = new WeakMap<object, unknown>()

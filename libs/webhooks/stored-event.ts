@@ -1,7 +1,15 @@
 /** An event as stored in EVENTS, checked against its schema. */
 import { Result } from "effect"
-import { mayComeFromOutside, parseUnambiguousJson, type SourceMessage, unmarked } from "#bus"
-import { decodeEnvelope, entityOf, type Envelope, type Fault, storedEventName } from "#base"
+import { mayComeFromOutside, type SourceMessage } from "#bus"
+import {
+  decodeEnvelope,
+  entityOf,
+  type Envelope,
+  type Fault,
+  parseUnambiguousJson,
+  storedEventName,
+  unmarked
+} from "#base"
 
 /** An event that passed its schema. Times in epoch milliseconds. */
 export interface StoredEvent {

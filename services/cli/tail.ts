@@ -3,7 +3,7 @@
  * shows the last N and ends, unless it is to follow. As JSON each complete event or attempt is one line.
  */
 import { Effect, Predicate, Result, Schedule, Stream } from "effect"
-import { jsonCodec, parseJson, type SourceMessage, StreamReader } from "#bus"
+import { jsonCodec, type SourceMessage, StreamReader } from "#bus"
 import { printableLine } from "#base/printable"
 import { type Attempt, AttemptBatch } from "#webhooks/contract"
 import {
@@ -12,6 +12,7 @@ import {
   entityOf,
   findEvent,
   isoTime,
+  parseJson,
   storedEventName,
   unknownFilterNames,
   type WorkItem

@@ -5,7 +5,7 @@
  */
 import { Clock, Effect, Result } from "effect"
 import type { CommandError } from "#actors"
-import { jsonCodec, type MessageCodec, parseJson, Requests } from "#bus"
+import { jsonCodec, type MessageCodec, Requests } from "#bus"
 import {
   type AgentState,
   CommandAnswer,
@@ -18,7 +18,7 @@ import {
   type ReleaseState,
   type WorkItemState
 } from "#pipeline/contract"
-import { subjects } from "#base"
+import { parseJson, subjects } from "#base"
 import type { CommandOf, StateOf } from "#pipeline"
 import { Configuration } from "#configuration"
 import { Commands } from "./Commands.ts"

@@ -4,8 +4,7 @@
  * their due time, so that an exponential search ends here too.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { parseJson } from "#bus"
-import { parseJsonText } from "#base"
+import { parseJson, parseJsonText } from "#base"
 import { retryAfterMs, sanitise } from "#egress"
 import { phonemesOf } from "../../libs/speech/engine/onnx/phonemes.ts"
 import { readIpa } from "../../libs/speech/phonemes/ipa.ts"

@@ -26,6 +26,10 @@ export const SchemaVersion = Schema.String.check(
 
 const OpenObject = Schema.Record(Schema.String, Schema.Unknown)
 
+const CloudEventAttributes = Schema.StructWithRest(Schema.Struct({ id: Schema.String, source: Schema.String }), [
+  Schema.Record(Schema.String, Schema.Union([Schema.String, Schema.Boolean, Schema.Int]))
+])
+
 const head = { eventSchemaVersion: SchemaVersion, occurredAt: Timestamp }
 const costs = { usage: Schema.optionalKey(Usage), usageTotal: Schema.optionalKey(UsageTotal) }
 
@@ -38,7 +42,9 @@ export const Envelope = Schema.Struct({
   project: Schema.optionalKey(Schema.NullOr(Project)),
   details: Schema.optionalKey(Schema.NullOr(OpenObject)),
   usage: Schema.optionalKey(Schema.NullOr(Usage)),
-  usageTotal: Schema.optionalKey(Schema.NullOr(UsageTotal))
+  usageTotal: Schema.optionalKey(Schema.NullOr(UsageTotal)),
+  /** The other attributes of an event that came as a CloudEvent. */
+  cloudEvent: Schema.optionalKey(CloudEventAttributes)
 })
 export interface Envelope extends Schema.Schema.Type<typeof Envelope> {}
 
@@ -145,8 +151,8 @@ const entityBytesMax = 256
 const utf8 = new TextEncoder()
 
 /**
- * The entity that an event concerns, for ordering: its work item, release, project or agent. Fleet-wide events have
- * none. A very long name becomes its digest, so that its events keep their order too.
+ * The entity that an event concerns, for ordering: its work item, release, project or agent, or the subject of a
+ * CloudEvent. Fleet-wide events have none. A very long name becomes its digest, so that its events keep their order too.
  */
 export const entityOf = (envelope: Envelope): string | undefined => {
   const named = namedEntity(envelope)
@@ -176,5 +182,7 @@ const namedEntity = (envelope: Envelope): string | undefined => {
   const project = envelope.project?.id ?? details["projectId"]
   if (typeof project === "string") return `project:${project}`
   const agent = details["agent"] ?? details["agentKind"]
-  return typeof agent === "string" ? `agent:${agent}` : undefined
+  if (typeof agent === "string") return `agent:${agent}`
+  const subject = envelope.cloudEvent?.["subject"]
+  return typeof subject === "string" ? `subject:${subject}` : undefined
 }

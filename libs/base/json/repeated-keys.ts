@@ -57,7 +57,7 @@ const takeKey = (inside: OpenObject, quoted: string) => {
 }
 
 /** One past the closing quote of the string that begins at `start`. */
-const stringEnd = (text: string, start: number): number => {
+export const stringEnd = (text: string, start: number): number => {
   let end = text.indexOf('"', start + 1)
   while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
   return end < 0 ? text.length : end + 1

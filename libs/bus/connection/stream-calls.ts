@@ -5,8 +5,9 @@
  */
 import type { Msg, MsgHdrs } from "@nats-io/nats-core"
 import { Effect, type Option, Result } from "effect"
+import { parseJson } from "#base"
 import { type BusError, BusUnavailable, fromApiError } from "../errors.ts"
-import { headerReader, parseJson } from "../message.ts"
+import { headerReader } from "../message.ts"
 import type { SourceMessage } from "../pages.ts"
 import type { BrokerCalls } from "./calls.ts"
 import { readHeaders } from "./headers.ts"

@@ -1,7 +1,7 @@
 /** Finds events, with their deliveries and attempts, and what was abandoned, rejected or done by operators. */
 import { Effect, Option, Result, Stream } from "effect"
-import { jsonCodec, parseJson, type SourceMessage, StreamReader } from "#bus"
-import { decodeEnvelope, entityOf, findEvent, isoTime, Rejection, storedEventName, subjects } from "#base"
+import { jsonCodec, type SourceMessage, StreamReader } from "#bus"
+import { decodeEnvelope, entityOf, findEvent, isoTime, parseJson, Rejection, storedEventName, subjects } from "#base"
 import { duration, lineOf } from "#console/words"
 import { auditCodec } from "#http"
 import { type AbandonedDelivery, readAbandoned } from "#webhooks"

@@ -5,7 +5,8 @@
  */
 import { randomUUID } from "node:crypto"
 import { Effect, Option, Stream } from "effect"
-import { StreamReader, unmarked } from "#bus"
+import { unmarked } from "#base"
+import { StreamReader } from "#bus"
 import { AskedDelivery, type Attempt, endpointIdOf } from "#webhooks/contract"
 import {
   DeliveriesGroup,

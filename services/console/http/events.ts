@@ -1,6 +1,6 @@
 /** Events over HTTP. */
 import { Clock, Effect, Option, Result, Stream } from "effect"
-import { mayComeFromOutside, parseJson, Publisher, type SourceMessage, StreamReader, unmarked } from "#bus"
+import { mayComeFromOutside, Publisher, type SourceMessage, StreamReader } from "#bus"
 import {
   compileFilter,
   decodeEnvelope,
@@ -11,8 +11,10 @@ import {
   type Fault,
   findEvent,
   isoTime,
+  parseJson,
   storedEventName,
-  subjects
+  subjects,
+  unmarked
 } from "#base"
 import { eventSchema } from "#pipeline/contract"
 import { EventsGroup, type EventSummary, liveReplayMax, type PublishedEvent } from "#console/api"

@@ -1,8 +1,8 @@
 /** Rejected messages over HTTP. A message is republished only if this release accepts it. */
 import { hash } from "node:crypto"
 import { Effect, Option, Result } from "effect"
-import { jsonCodec, mayComeFromOutside, parseUnambiguousJson, Publisher, type SourceMessage, StreamReader } from "#bus"
-import { decodeEnvelope, Rejection, storedEventName, subjects } from "#base"
+import { jsonCodec, mayComeFromOutside, Publisher, type SourceMessage, StreamReader } from "#bus"
+import { decodeEnvelope, parseUnambiguousJson, Rejection, storedEventName, subjects } from "#base"
 import { RejectedGroup, type RejectedMessage, type RejectedSummary } from "#console/api"
 import { amended, Caller, conflict, emptyAnswer, jsonAnswer, notFound, routesOf } from "#http"
 import { AuditLog } from "../AuditLog.ts"

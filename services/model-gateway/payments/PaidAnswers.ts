@@ -4,7 +4,8 @@
  */
 import { hash } from "node:crypto"
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
-import { type BusError, Objects, parseJson } from "#bus"
+import { parseJson } from "#base"
+import { type BusError, Objects } from "#bus"
 
 const store = "paid-answers"
 

@@ -11,6 +11,7 @@
  * or the broker.
  */
 import { Clock, Effect, Layer, Result } from "effect"
+import { parseJson } from "#base"
 import {
   ack,
   type AckDecision,
@@ -20,7 +21,6 @@ import {
   Leases,
   type MessageCodec,
   nak,
-  parseJson,
   readyConsumer,
   type Received
 } from "#bus"

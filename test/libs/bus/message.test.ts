@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
+import { parseUnambiguousJson } from "#base"
 import { jsonCodec } from "#bus"
-import { parseUnambiguousJson } from "../../../libs/bus/message.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 

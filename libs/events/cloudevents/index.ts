@@ -1,0 +1,11 @@
+/** CloudEvents 1.0: read from messages of HTTP and NATS into envelopes, and made of envelopes for receivers. */
+export {
+  type CloudEventEnvelope,
+  type CloudEventMessage,
+  type CloudEventMode,
+  cloudEventMode,
+  cloudEventsMax,
+  isCloudEvent,
+  readCloudEvent,
+  readCloudEvents
+} from "./read.ts"
