@@ -3,6 +3,7 @@
  * of a due delivery, the fan-out's cursor and members, the states of endpoints, runtime endpoints, and the redrive.
  */
 export { answerAskedDeliveries, type Asked, askForDelivery, sendAgain, sendTest } from "./asked.ts"
+export { compileContentFilter, firstMismatch } from "./content-filter.ts"
 export {
   type AbandonedDelivery,
   abandonedHeaders,

@@ -1,5 +1,13 @@
 /** The messages, records and settings of webhooks, and how receivers verify them, as data. */
 export {
+  type Affix,
+  type Alternative,
+  type Comparison,
+  ContentFilter,
+  type NumericRange,
+  type Scalar
+} from "./content-filter.ts"
+export {
   Abandonment,
   AskedDelivery,
   AskedDeliveryAnswer,

@@ -14,6 +14,7 @@ import {
   whole,
   withDefault
 } from "#base"
+import { ContentFilter } from "./content-filter.ts"
 import { endpointIdOf } from "./deliveries.ts"
 
 // Room for two keys and a few labels; a receiver's own limit is rarely below 8 KiB for all headers.
@@ -81,6 +82,10 @@ export const EndpointEntry = Schema.Struct({
     Schema.Array(Schema.String.check(Schema.isBetweenLength(1, 100))),
     [],
     "Events to deliver, by name or pattern (`iteration.*`). Empty: all but the eight progress events."
+  ),
+  ContentFilter: optional(
+    ContentFilter,
+    'Of these, those whose envelope fits, as an event pattern of EventBridge: `{ "project": { "id": ["p_1"] } }`.'
   ),
   MaxAttempts: withDefault(whole(1, 20), 3, "Attempts before a delivery is given up."),
   InitialBackoffSeconds: withDefault(span(0.01, 3_600), 1, "Before the first retry; doubles with every attempt."),

@@ -11,7 +11,7 @@ import {
 } from "#webhooks/contract"
 import { Configuration } from "#configuration"
 import { InvalidConfiguration, secretFromEnv } from "#runtime"
-import { readSettings, type SecretSeal, type SigningKey, standardWebhooksKey } from "#webhooks"
+import { compileContentFilter, readSettings, type SecretSeal, type SigningKey, standardWebhooksKey } from "#webhooks"
 import { type RetrySettings, retryWaits } from "../retry-policy.ts"
 
 /** Fails with every fault of every endpoint. It needs no broker, so faults are known before the broker answers. */
@@ -35,6 +35,8 @@ export interface EndpointSettings {
   /** The receiver's own, if any. */
   readonly headers: Readonly<Record<string, string>> | undefined
   readonly wants: (event: string) => boolean
+  /** Whether the content of an event fits; absent without a filter on it. */
+  readonly fits?: ((envelope: unknown) => boolean) | undefined
   readonly timeoutMs: number
   readonly concurrency: number
   readonly backlogMax: number
@@ -119,6 +121,7 @@ const withSecrets = (
     url: entry.Url,
     headers: Object.keys(entry.Headers).length === 0 ? undefined : entry.Headers,
     wants: compileFilter(entry.EventFilter),
+    fits: entry.ContentFilter === undefined ? undefined : compileContentFilter(entry.ContentFilter),
     timeoutMs: Math.round(entry.TimeoutSeconds * 1_000),
     concurrency: entry.Concurrency,
     backlogMax: entry.BacklogMax,

@@ -23,6 +23,8 @@ export interface FanOutTarget {
   readonly id: string
   readonly partition: number
   readonly wants: (event: string) => boolean
+  /** Whether the content of an event fits; absent without a filter on it. */
+  readonly fits?: ((envelope: unknown) => boolean) | undefined
 }
 
 export type FanOutStep = RelayStep<FanOutCursor>
@@ -59,6 +61,7 @@ export const planRun = (run: FanOutRun, start: FanOutCursor): ReadonlyArray<FanO
     if (isOwn(event) && event.sequence <= (cursor.ahead ?? 0)) continue
     for (const target of wanting(targets, event.event)) {
       if (cursor.next[target.id] !== undefined || hasNextEvent(cursor, target.id)) continue
+      if (!fits(target, event)) continue
       if (isParked(target.id)) {
         cursor = park(cursor, target.id)
         continue
@@ -97,7 +100,7 @@ export const planAhead = ({ events, targets, lane = 0, isParked, newDeliveryId }
   const step = emptyStep()
   let cursor = start
   for (const event of events) {
-    const takers = wanting(targets, event.event)
+    const takers = wanting(targets, event.event).filter((target) => fits(target, event))
     step.bytes += takers.length * event.body.length
     if (step.messages.length + takers.length > stepMessagesMax || step.bytes > stepBytesMax) break
     for (const target of takers) {
@@ -129,7 +132,7 @@ export const planCatchUp = (page: FanOutPage, cursor: FanOutCursor): FanOutStep 
   let next = lastSequence + 1
   for (const event of events) {
     if (event.sequence < from || event.sequence > lastSequence || !target.wants(event.event)) continue
-    if (isOwn(event) && event.sequence <= had) continue
+    if ((isOwn(event) && event.sequence <= had) || !fits(target, event)) continue
     if (isFull(step)) {
       next = event.sequence
       break
@@ -162,7 +165,7 @@ const isOwn = ({ from }: StoredEvent) => from === undefined
 const namesMax = 512
 
 /**
- * What each set of targets wants, by event name: with ten thousand endpoints, asking each for each event is expensive.
+ * What each set of targets wants, by event name alone: with ten thousand endpoints, asking each for each event is expensive.
  */
 const wanted = new WeakMap<ReadonlyArray<FanOutTarget>, Map<string, ReadonlyArray<FanOutTarget>>>()
 
@@ -175,6 +178,8 @@ export const wanting = (targets: ReadonlyArray<FanOutTarget>, event: string) => 
   if (byName.size < namesMax) byName.set(event, found)
   return found
 }
+
+const fits = (target: FanOutTarget, { envelope }: StoredEvent) => target.fits === undefined || target.fits(envelope)
 
 interface ToEndpoint {
   readonly target: FanOutTarget

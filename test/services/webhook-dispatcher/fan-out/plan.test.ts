@@ -227,6 +227,44 @@ describe("catching up", () => {
   })
 })
 
+describe("a filter on content", () => {
+  const fits = (envelope: unknown) => (envelope as { readonly project?: unknown }).project !== undefined
+  const about = (sequence: number): StoredEvent => {
+    const { envelope, ...rest } = event(sequence)
+    return { ...rest, envelope: { ...envelope, project: { id: "p" } as never } }
+  }
+  const log = [event(1), about(2), event(3), about(4)]
+  const picky: FanOutTarget = { ...target("picky"), fits }
+  const run = { targets: [target("all"), picky], newDeliveryId: id }
+
+  it("is asked of each event that the names choose, in a run, ahead of a flood and catching up", () => {
+    const steps = planRun({ ...run, events: log, lastSequence: 4, isParked: nobody }, beginCursor(0))
+    assert.deepStrictEqual(written(steps), ["all:1", "all:2", "picky:2", "all:3", "all:4", "picky:4"])
+    const ahead = planAhead({ ...run, events: log, isParked: nobody }, beginCursor(0))
+    assert.deepStrictEqual(written([ahead]), written(steps))
+    const behind = { ...beginCursor(4), next: { picky: 1 } }
+    const caughtUp = planCatchUp({ events: log, lastSequence: 4, target: picky, newDeliveryId: id }, behind)
+    assert.deepStrictEqual(written([caughtUp]), ["picky:2", "picky:4"])
+    assert.deepStrictEqual(caughtUp.cursor, beginCursor(4))
+  })
+
+  it("is not asked where the name does not fit", () => {
+    const never = { ...target("a", false), fits: () => assert.fail("asked") }
+    planRun({ ...run, targets: [never], events: log, lastSequence: 4, isParked: nobody }, beginCursor(0))
+    planCatchUp(
+      { events: log, lastSequence: 4, target: never, newDeliveryId: id },
+      { ...beginCursor(4), next: { a: 1 } }
+    )
+  })
+
+  it("parks an endpoint at the first event that fits", () => {
+    const steps = planRun({ ...run, events: log, lastSequence: 4, isParked: (one) => one === "picky" }, beginCursor(0))
+    assert.deepStrictEqual(last(steps).next, { picky: 2 })
+    const ahead = planAhead({ ...run, events: log, isParked: (one) => one === "picky" }, beginCursor(0))
+    assert.deepStrictEqual(written([ahead]), ["all:1", "all:2", "all:3", "all:4"])
+  })
+})
+
 describe("any order of parking and resuming", () => {
   const Turn = Schema.Struct({
     published: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 6 })),
