@@ -18,6 +18,8 @@ export interface SourceMessage {
   readonly data: Uint8Array
   /** As the publisher set it. */
   readonly header: (name: string) => string | undefined
+  /** Of all its headers, the broker's too; none if absent. */
+  readonly headerNames?: () => ReadonlyArray<string>
 }
 
 export interface PageQuery {
@@ -125,7 +127,8 @@ export const storedMessage = ({ headers, data }: Msg): SourceMessage | undefined
   const sequence = Number(added(headers, header.sequence))
   const storedAtMs = Date.parse(added(headers, header.storedAt) ?? "")
   if (subject === undefined || !(sequence > 0) || Number.isNaN(storedAtMs)) return undefined
-  return { subject, sequence, storedAtMs, data, header: storedHeaderReader(headers) }
+  const headerNames = () => headers?.keys() ?? []
+  return { subject, sequence, storedAtMs, data, header: storedHeaderReader(headers), headerNames }
 }
 
 /** The value that the broker added. */

@@ -258,5 +258,6 @@ const toSource = (message: {
   sequence: message.seq,
   storedAtMs: message.time.getTime(),
   data: message.data,
-  header: headerReader(message.header)
+  header: headerReader(message.header),
+  headerNames: () => message.header?.keys() ?? []
 })

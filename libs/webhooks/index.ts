@@ -51,4 +51,10 @@ export {
   standardWebhooksHeaders,
   standardWebhooksKey
 } from "./request-headers.ts"
-export { type ReadEvent, readStoredEvent, type StoredEvent } from "./stored-event.ts"
+export {
+  decodeStoredEvent,
+  type ReadEvent,
+  readStoredEvent,
+  storedEventBody,
+  type StoredEvent
+} from "./stored-event.ts"

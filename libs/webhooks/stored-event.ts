@@ -1,6 +1,7 @@
 /** An event as stored in EVENTS, checked against its schema. */
 import { Result } from "effect"
 import { mayComeFromOutside, type SourceMessage } from "#bus"
+import { type CloudEventMessage, cloudEventMode, isCloudEvent, readCloudEvent } from "#events/cloudevents"
 import {
   decodeEnvelope,
   entityOf,
@@ -21,7 +22,7 @@ export interface StoredEvent {
   readonly schemaVersion: string
   readonly entity: string | undefined
   readonly envelope: Envelope
-  /** As published, without a byte order mark. */
+  /** As published, without a byte order mark; an envelope, where a CloudEvent was published. */
   readonly body: Uint8Array
 }
 
@@ -31,14 +32,44 @@ export interface ReadEvent {
   readonly known: boolean
 }
 
+/** What a message holds as an envelope, unchecked, and its bytes: the same for the same message. */
+const openEvent = (message: SourceMessage): Result.Result<OpenedEvent, ReadonlyArray<Fault>> => {
+  const headers = cloudEventHeaders(message)
+  const asCloudEvent = () => readCloudEvent({ headers, body: message.data }, { receivedAtMs: message.storedAtMs })
+  if (cloudEventMode(headers) !== undefined) return asCloudEvent()
+  return Result.flatMap(parseUnambiguousJson(message.data), (envelope) =>
+    isCloudEvent(envelope) ? asCloudEvent() : Result.succeed({ envelope, body: unmarked(message.data) })
+  )
+}
+
+/** The bytes that receivers get; of a message that cannot be read, those that were published. */
+export const storedEventBody = (message: SourceMessage): Uint8Array =>
+  Result.getOrElse(openEvent(message), () => ({ body: unmarked(message.data) })).body
+
+interface OpenedEvent {
+  readonly envelope: unknown
+  readonly body: Uint8Array
+}
+
+/** Headers of NATS keep their case, and a CloudEvent's may have any. */
+const cloudEventHeaders = ({ header, headerNames }: SourceMessage): CloudEventMessage["headers"] => {
+  const names = headerNames?.().filter((name) => /^(?:ce-|content-type$)/iu.test(name)) ?? []
+  return Object.fromEntries(names.map((name) => [name.toLowerCase(), header(name)]))
+}
+
+/** The envelope and its bytes, if it is valid. */
+export const decodeStoredEvent = (message: SourceMessage) =>
+  Result.flatMap(openEvent(message), ({ envelope, body }) =>
+    Result.map(decodeEnvelope(envelope), (decoded) => ({ ...decoded, body }))
+  )
+
 /**
  * Checks the envelope against its schema, but keeps the original bytes: receivers get, and signatures cover, exactly
  * what was published, without a byte order mark.
  */
 export const readStoredEvent = (message: SourceMessage): Result.Result<ReadEvent, ReadonlyArray<Fault>> =>
-  parseUnambiguousJson(message.data).pipe(
-    Result.flatMap(decodeEnvelope),
-    Result.flatMap(({ envelope, known }) => {
+  decodeStoredEvent(message).pipe(
+    Result.flatMap(({ envelope, known, body }) => {
       const fault = misplaced(envelope.event, message.subject)
       if (fault !== undefined) return Result.fail([{ path: "/event", message: fault }])
       const event: StoredEvent = {
@@ -49,7 +80,7 @@ export const readStoredEvent = (message: SourceMessage): Result.Result<ReadEvent
         schemaVersion: envelope.eventSchemaVersion,
         entity: entityOf(envelope),
         envelope,
-        body: unmarked(message.data)
+        body
       }
       return Result.succeed({ event, known })
     })

@@ -6,17 +6,8 @@ import { Effect, Predicate, Result, Schedule, Stream } from "effect"
 import { jsonCodec, type SourceMessage, StreamReader } from "#bus"
 import { printableLine } from "#base/printable"
 import { type Attempt, AttemptBatch } from "#webhooks/contract"
-import {
-  compileFilter,
-  decodeEnvelope,
-  entityOf,
-  findEvent,
-  isoTime,
-  parseJson,
-  storedEventName,
-  unknownFilterNames,
-  type WorkItem
-} from "#base"
+import { compileFilter, entityOf, findEvent, isoTime, storedEventName, unknownFilterNames, type WorkItem } from "#base"
+import { decodeStoredEvent, storedEventBody } from "#webhooks"
 import { lineOf } from "#console/words"
 import { busOf } from "./connection.ts"
 import { CommandRefused, print } from "./console.ts"
@@ -94,8 +85,8 @@ const showEvent =
     const event = storedEventName(message.subject)?.name
     if (event === undefined || !wants(event)) return []
     // A publisher may have written it over several lines; between JSON tokens a line end is only whitespace.
-    if (isJson) return [{ line: utf8.decode(message.data).replaceAll(/[\r\n]+/gu, " ") }]
-    const decoded = Result.getOrUndefined(Result.flatMap(parseJson(message.data), decodeEnvelope))?.envelope
+    if (isJson) return [{ line: utf8.decode(storedEventBody(message)).replaceAll(/[\r\n]+/gu, " ") }]
+    const decoded = Result.getOrUndefined(decodeStoredEvent(message))?.envelope
     const entity = decoded === undefined ? undefined : entityOf(decoded)
     const envelope = decoded === undefined ? null : { ...decoded }
     const words = lineOf({ event, entity: entity ?? null, envelope, firedWhen: findEvent(event)?.firedWhen })

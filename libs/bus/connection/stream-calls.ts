@@ -95,14 +95,18 @@ interface StoredMessage {
   readonly hdrs?: string
 }
 
-const sourceOf = ({ subject, seq, time, data = "", hdrs }: StoredMessage): SourceMessage => ({
-  subject,
-  sequence: seq,
-  storedAtMs: Date.parse(time),
-  data: Buffer.from(data, "base64"),
+const sourceOf = ({ subject, seq, time, data = "", hdrs }: StoredMessage): SourceMessage => {
   // Decoded on demand, because few readers need headers.
-  header: (name) => headerReader(hdrs === undefined ? undefined : readHeaders(Buffer.from(hdrs, "base64")))(name)
-})
+  const headers = () => (hdrs === undefined ? undefined : readHeaders(Buffer.from(hdrs, "base64")))
+  return {
+    subject,
+    sequence: seq,
+    storedAtMs: Date.parse(time),
+    data: Buffer.from(data, "base64"),
+    header: (name) => headerReader(headers())(name),
+    headerNames: () => headers()?.keys() ?? []
+  }
+}
 
 /** JetStream's JSON answer: the result, or its error. */
 type BrokerAnswer = Readonly<Record<string, unknown>>

@@ -1,10 +1,10 @@
 /** Finds events, with their deliveries and attempts, and what was abandoned, rejected or done by operators. */
 import { Effect, Option, Result, Stream } from "effect"
 import { jsonCodec, type SourceMessage, StreamReader } from "#bus"
-import { decodeEnvelope, entityOf, findEvent, isoTime, parseJson, Rejection, storedEventName, subjects } from "#base"
+import { entityOf, findEvent, isoTime, Rejection, storedEventName, subjects } from "#base"
 import { duration, lineOf } from "#console/words"
 import { auditCodec } from "#http"
-import { type AbandonedDelivery, readAbandoned } from "#webhooks"
+import { type AbandonedDelivery, decodeStoredEvent, readAbandoned } from "#webhooks"
 import { type Attempt, endpointIdOf } from "#webhooks/contract"
 import { type Line, lineAt, linesOf, newestLines, searchBack, wholeDelivery } from "../deliveries/lines.ts"
 import { type Found, holds, messageAt, newestWanted, searchWithinMs, type Thing } from "./trace.ts"
@@ -26,8 +26,7 @@ const eventThing = (message: SourceMessage, mayRead: boolean, below: ReadonlyArr
   return { kind: "event", id: String(message.sequence), at: isoTime(message.storedAtMs), text, below }
 }
 
-const envelopeOf = (message: SourceMessage) =>
-  Result.getOrUndefined(Result.flatMap(parseJson(message.data), decodeEnvelope))?.envelope
+const envelopeOf = (message: SourceMessage) => Result.getOrUndefined(decodeStoredEvent(message))?.envelope
 
 const attemptThing = ({ sequence, index, attempt }: Line): Thing => ({
   kind: "attempt",

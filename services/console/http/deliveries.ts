@@ -5,7 +5,6 @@
  */
 import { randomUUID } from "node:crypto"
 import { Effect, Option, Stream } from "effect"
-import { unmarked } from "#base"
 import { StreamReader } from "#bus"
 import { AskedDelivery, type Attempt, endpointIdOf } from "#webhooks/contract"
 import {
@@ -16,7 +15,7 @@ import {
   resendDeliveriesMax
 } from "#console/api"
 import { amended, Caller, conflict, HttpCall, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
-import { askForDelivery, deliveryIdFrom } from "#webhooks"
+import { askForDelivery, deliveryIdFrom, storedEventBody } from "#webhooks"
 import { AuditLog } from "../AuditLog.ts"
 import {
   type Found,
@@ -39,7 +38,7 @@ import { apiOptions, cursorText, type KeyedAct, linePlaceOf, once, refusing, tim
 export const bodyOf = Effect.fn("bodyOf")(function* ({ sequence }: Pick<Attempt, "sequence">) {
   const found = yield* (yield* StreamReader).next("EVENTS", sequence)
   return Option.flatMap(found, (message) =>
-    message.sequence === sequence ? Option.some(unmarked(message.data)) : Option.none()
+    message.sequence === sequence ? Option.some(storedEventBody(message)) : Option.none()
   )
 })
 

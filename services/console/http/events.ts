@@ -1,5 +1,5 @@
 /** Events over HTTP. */
-import { Clock, Effect, Option, Result, Stream } from "effect"
+import { Clock, Effect, Result, Stream } from "effect"
 import { mayComeFromOutside, Publisher, type SourceMessage, StreamReader } from "#bus"
 import {
   compileFilter,
@@ -11,11 +11,10 @@ import {
   type Fault,
   findEvent,
   isoTime,
-  parseJson,
   storedEventName,
-  subjects,
-  unmarked
+  subjects
 } from "#base"
+import { decodeStoredEvent, storedEventBody } from "#webhooks"
 import { eventSchema } from "#pipeline/contract"
 import { EventsGroup, type EventSummary, liveReplayMax, type PublishedEvent } from "#console/api"
 import { Admission, Caller, eventsAnswer, HttpCall, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
@@ -29,9 +28,7 @@ interface EventFilter {
 }
 
 const summaryOf = (message: SourceMessage): EventSummary => {
-  const envelope = Option.getOrUndefined(
-    Result.getSuccess(Result.flatMap(parseJson(message.data), decodeEnvelope))
-  )?.envelope
+  const envelope = Result.getOrUndefined(decodeStoredEvent(message))?.envelope
   return {
     sequence: message.sequence,
     event: storedEventName(message.subject)?.name ?? "",
@@ -44,7 +41,7 @@ const summaryOf = (message: SourceMessage): EventSummary => {
 
 const publishedEventOf = (message: SourceMessage, mayReadPayloads: boolean): PublishedEvent => ({
   ...summaryOf(message),
-  envelope: mayReadPayloads ? Buffer.from(unmarked(message.data)).toString("utf8") : null
+  envelope: mayReadPayloads ? Buffer.from(storedEventBody(message)).toString("utf8") : null
 })
 
 const isEvent = ({ subject }: SourceMessage) => storedEventName(subject) !== undefined

@@ -5,7 +5,7 @@
 import { Effect, Option, Result } from "effect"
 import type { BusError, Refused, RefusedMessage, Rejections, SourceMessage, StreamReader } from "#bus"
 import { subjects } from "#base"
-import { type ReadEvent, readStoredEvent } from "#webhooks"
+import { type ReadEvent, readStoredEvent, storedEventBody } from "#webhooks"
 import { sequenceOf } from "./plan.ts"
 
 /** The broken ones of a run are archived concurrently: many of them delay the others as little as good ones do. */
@@ -19,9 +19,10 @@ export const readRun = Effect.fnUntraced(function* (
     // The actor log's own cursor is stored among the events, but is not one.
     if (message.subject === subjects.eventsCursor) continue
     const event = readStoredEvent(message)
-    const { subject, sequence, data: payload } = message
+    const { subject, sequence } = message
     if (Result.isSuccess(event)) read.push(event.success)
-    else refused.push({ origin: "events", subject, sequence, faults: event.failure, payload })
+    // REJECTED keeps no headers: a CloudEvent can be sent again as its envelope.
+    else refused.push({ origin: "events", subject, sequence, faults: event.failure, payload: storedEventBody(message) })
   }
   yield* Effect.forEach(refused, rejections.reject, { concurrency: "unbounded", discard: true })
   return { read, refused }
