@@ -117,7 +117,7 @@ export interface Target {
 
 interface Lanes {
   readonly options: ClientOptions
-  readonly makePool: (origin: string, connectionsMax: number) => Route
+  readonly makePool: (origin: string, request: LaneRequest) => Route
   readonly targets: Map<string, Target | InvalidUrl>
   /** In the order of last use. */
   readonly byKey: Map<string, Route>
@@ -145,20 +145,20 @@ const openLanes = Effect.fnUntraced(function* (options: ClientOptions) {
   )
   const onSocket = yield* socketFinder
 
-  const makePool = (origin: string, connectionsMax: number): Route => {
+  const makePool = (origin: string, { via, connectionsMax = options.connectionsPerLaneMax }: LaneRequest): Route => {
     const newPool = (connectionsOfPool: number) => {
       const connect = guardedConnector({
         guard,
         resolve,
         connectTimeoutMs: options.connectTimeoutMs,
-        trusted: options.trusted,
-        identity: options.identity,
+        trusted: via?.trusted ?? options.trusted,
+        identity: via?.identity ?? options.identity,
         onRefused: (range) => refused.inc({ use: options.use, range }),
         onOpened: () => opened.inc(use)
       })
       return new Pool(origin, { ...poolOptions, connect, connections: connectionsOfPool })
     }
-    return { pool: newPool(connectionsMax), newPool: () => newPool(1), onSocket }
+    return { pool: newPool(connectionsMax), newPool: () => newPool(1), onSocket, via }
   }
   const lanes: Lanes = { options, makePool, targets: new Map(), byKey }
   return lanes
@@ -195,15 +195,20 @@ const socketFinder = Effect.gen(function* () {
   return (next: (socket: Socket, isReused: boolean) => void) => void (found = next)
 })
 
-type LaneRequest = Pick<EgressRequest, "lane" | "connectionsMax">
+type LaneRequest = Pick<EgressRequest, "lane" | "connectionsMax" | "via">
 
 const routeOf = (lanes: Lanes, request: LaneRequest, { origin }: Target) => {
   const { options, byKey, makePool } = lanes
   const key = request.lane === undefined ? origin : `${request.lane} ${origin}`
-  const known = byKey.get(key)
-  const found = known ?? makePool(origin, request.connectionsMax ?? options.connectionsPerLaneMax)
+  let known = byKey.get(key)
+  if (known !== undefined && known.via !== request.via) {
+    // What is in work ends on the connections that it has.
+    void known.pool.close()
+    known = undefined
+  }
+  const found = known ?? makePool(origin, request)
   // Set again, so that the map stays in order of last use.
-  if (known !== undefined && byKey.size < options.lanesMax) return found
+  if (known !== undefined && byKey.size < options.lanesMax) return known
   byKey.delete(key)
   byKey.set(key, found)
   closeOldest(lanes)

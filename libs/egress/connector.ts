@@ -11,7 +11,7 @@ import { connectFirst, type ResolvedAddress } from "./connect-race.ts"
 import { AddressRefused, ConnectFailed } from "./errors.ts"
 import type { AddressGuard } from "./guard.ts"
 
-interface ConnectorOptions {
+interface ConnectorOptions extends Via {
   /** Without one, nothing is guarded. */
   readonly guard: AddressGuard | undefined
   readonly resolve: Resolve
@@ -19,6 +19,10 @@ interface ConnectorOptions {
   readonly connectTimeoutMs: number
   readonly onOpened: () => void
   readonly onRefused: (range: string) => void
+}
+
+/** What a server is told and asked before any request. */
+export interface Via {
   /** Trusted PEM certificates, in place of the system's. */
   readonly trusted?: string | undefined
   /** Our own certificate and its key, as PEM, for servers that ask for one. */

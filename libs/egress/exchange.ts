@@ -9,6 +9,7 @@ import type { Socket } from "node:net"
 import { Effect } from "effect"
 import type { Dispatcher, Pool } from "undici"
 import type { Target } from "./client.ts"
+import type { Via } from "./connector.ts"
 import { DeadlineExceeded, type EgressError, toEgressError, Withdrawn } from "./errors.ts"
 
 export interface EgressRequest {
@@ -23,6 +24,8 @@ export interface EgressRequest {
   /** Requests of one lane share connections, so a hanging lane does not hold up another. Default: one per origin. */
   readonly lane?: string
   readonly connectionsMax?: number
+  /** How the lane's connections are made, if not as the client's. A request with another one has them made anew. */
+  readonly via?: Via | undefined
   /**
    * Called right before the bytes go to a connected socket. If false, nothing is sent, and the request is `Withdrawn`.
    */
@@ -37,6 +40,7 @@ export interface EgressRequest {
 
 /** The connections of one lane, as an exchange uses them. */
 export interface Route {
+  readonly via: Via | undefined
   readonly pool: Pool
   /** A pool of one new connection, to be closed. */
   readonly newPool: () => Pool

@@ -49,6 +49,12 @@ export const checkCertificate = Effect.fnUntraced(function* (file: string, kind:
 export const decisive = (all: ReadonlyArray<Lifetime>, kind: Kind): Lifetime | undefined =>
   all.toSorted((left, right) => left.toMs - right.toMs).at(kind === "chain" ? 0 : -1)
 
+/** What is wrong with the end of a chain that is no file, by the time of asking. */
+export const endOfChain = (pem: string) => {
+  const one = decisive(lifetimesIn(pem), "chain")
+  return (nowMs: number) => (one === undefined ? undefined : faultOfEnd(one, nowMs))
+}
+
 const lifetimesIn = (pem: string): ReadonlyArray<Lifetime> =>
   (pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/gu) ?? []).map((text) => {
     const { validFromDate, validToDate } = new X509Certificate(text)

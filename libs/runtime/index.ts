@@ -23,7 +23,7 @@ export {
 export { type ConfigurationFault, InvalidConfiguration } from "./InvalidConfiguration.ts"
 export { Platform } from "./Platform.ts"
 export { readTextFile } from "./text-file.ts"
-export { certificateMetrics, checkCertificate } from "./certificates.ts"
+export { certificateMetrics, checkCertificate, endOfChain } from "./certificates.ts"
 export { check, type Check, checkMetrics, type Worked } from "./Checks.ts"
 export { Drain, drainMetrics, drainMsMax, type DrainReport } from "./Drain.ts"
 export { Health, type HealthLoop, type HealthReport } from "./Health.ts"

@@ -108,6 +108,7 @@ const attempt = ({ receivers, clock }: Dependencies, { endpoint, due, leaving }:
     url: endpoint.url,
     lane: endpoint.id,
     connectionsMax: endpoint.concurrency,
+    via: endpoint.connection?.current,
     headers,
     body: due.body,
     deadlineMs: endpoint.timeoutMs,

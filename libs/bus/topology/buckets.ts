@@ -52,11 +52,11 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
   },
   {
     name: "webhook-endpoints",
-    why: "Webhook endpoints made at run time: settings, secrets, and the event after which each begins. A removed one stays until its deliveries are put away.",
+    why: "Webhook endpoints made at run time: settings, secrets, certificates, and the event after which each begins. A removed one stays until its deliveries are put away.",
     ttlMs: null,
     // A removed endpoint's marker expires after a while.
     keyTtl: true,
-    valueBytesMax: 32 * kib,
+    valueBytesMax: 128 * kib,
     leaderReads: true,
     isFollowed: true,
     writers: ["webhook-dispatcher", "console", "operator"],

@@ -524,8 +524,8 @@ export const fleetConditions: ConditionGroup = {
       runbook: {
         means:
           "A configured certificate expires within 14 days, or within a quarter of its lifetime where that is less.",
-        lookAt: "`./starling doctor`: the file. `certificate_ends_in_seconds`.",
-        act: "Renew it ([Encryption](operations.md#encryption)). The file is read again at the next start."
+        lookAt: "`./starling doctor`: the file, or the endpoint. `certificate_ends_in_seconds`.",
+        act: "Renew it ([Encryption](operations.md#encryption)). The file is read again at the next start; those of webhook endpoints while the process runs. An endpoint's that was made at run time: `./starling endpoints rotate <name> --credential tlsCertificate=<file> --credential tlsKey=<file>`."
       }
     },
     {

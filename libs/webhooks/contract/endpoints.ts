@@ -3,15 +3,15 @@
  * configuration file, and the record that their bucket keeps.
  */
 import { Result, Schema, Struct } from "effect"
-import { EndpointEntry } from "./settings.ts"
+import { credentialKeys, EndpointEntry } from "./settings.ts"
 import { boundedDecoder, Count, EpochMs, type Fault, Ordinal, pointedFaults, text, Timestamp } from "#base"
 
 /**
- * An endpoint as configured, without the variables of secrets: those come with a request. A name that an earlier
- * release accepted remains valid; a new one must pass `faultOfName`.
+ * An endpoint as configured, without the variables and files of secrets: those come with a request. A name that an
+ * earlier release accepted remains valid; a new one must pass `faultOfName`.
  */
 export const EndpointSettings = EndpointEntry.mapFields(
-  Struct.omit(["SecretEnvVar", "StandardWebhooksSecretEnvVar"])
+  Struct.omit(["SecretEnvVar", "StandardWebhooksSecretEnvVar", ...credentialKeys])
 ).mapFields(Struct.assign({ Name: Schema.String.check(Schema.isBetweenLength(1, 100)) }))
 export interface EndpointSettings extends Schema.Schema.Type<typeof EndpointSettings> {}
 
@@ -44,6 +44,8 @@ export const EndpointRecord = Schema.Struct({
   headers: Schema.NullOr(Schema.String),
   secrets: KeptSecrets,
   standardWebhooksSecrets: KeptSecrets,
+  /** As sealed JSON. Null or absent: none. */
+  credentials: Schema.optionalKey(Schema.NullOr(Schema.String)),
   isEnabled: Schema.Boolean,
   startsAfter: Count,
   goesOn: Schema.optionalKey(Schema.Boolean),

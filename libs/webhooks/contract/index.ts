@@ -23,6 +23,7 @@ export {
   EndpointState,
   partitionOf
 } from "./deliveries.ts"
+export { CertificateFacts, Credentials } from "./credentials.ts"
 export {
   Act,
   decodeEndpointSettings,
@@ -31,4 +32,4 @@ export {
   EndpointSettings,
   KeptSecret
 } from "./endpoints.ts"
-export { EndpointEntry, repeatedEndpoints, WebhookDelivery, Webhooks } from "./settings.ts"
+export { credentialKeys, EndpointEntry, repeatedEndpoints, WebhookDelivery, Webhooks } from "./settings.ts"

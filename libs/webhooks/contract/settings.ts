@@ -4,6 +4,7 @@ import {
   Cidr,
   deliveryLanesMax,
   EnvironmentName,
+  FilePath,
   isName,
   optional,
   required,
@@ -121,9 +122,25 @@ export const EndpointEntry = Schema.Struct({
   StandardWebhooksSecretEnvVar: optional(
     EnvironmentName,
     "The variable that holds the key of Standard Webhooks, whose headers are sent beside ours then."
-  )
+  ),
+  TlsCaFile: optional(
+    FilePath,
+    "The authorities that sign the receiver's certificate, as PEM; without it, those that Node believes. This and the two below are followed while the process runs."
+  ),
+  TlsCertificateFile: optional(
+    FilePath,
+    "The certificate by which the receiver knows us, as PEM with its chain, with `TlsKeyFile`."
+  ),
+  TlsKeyFile: optional(FilePath, "The key of `TlsCertificateFile`, as PEM without a password.")
 })
 export interface EndpointEntry extends Schema.Schema.Type<typeof EndpointEntry> {}
+
+/** Keys that name files: an endpoint made at run time gets what they hold as credentials. */
+export const credentialKeys = ["TlsCaFile", "TlsCertificateFile", "TlsKeyFile"] as const
+
+/** The contradictions within one endpoint. */
+const endpointRule = ({ TlsCertificateFile, TlsKeyFile }: EndpointEntry): true | string =>
+  (TlsCertificateFile === undefined) === (TlsKeyFile === undefined) || "TlsCertificateFile and TlsKeyFile come together"
 
 /** More endpoints than this need a second deployment. */
 const endpointsMax = 10_000
@@ -142,7 +159,10 @@ export const repeatedEndpoints = (entries: ReadonlyArray<Pick<EndpointEntry, "Na
 }
 
 export const Webhooks = withDefault(
-  Schema.Array(EndpointEntry).check(Schema.isMaxLength(endpointsMax), Schema.makeFilter(repeatedEndpoints)),
+  Schema.Array(EndpointEntry.check(Schema.makeFilter(endpointRule))).check(
+    Schema.isMaxLength(endpointsMax),
+    Schema.makeFilter(repeatedEndpoints)
+  ),
   [],
   "The endpoints. None: events are only kept."
 )

@@ -7,6 +7,7 @@ import { Clock, Context, Effect, Layer, Option, Result, Stream } from "effect"
 import { type BusError, kept, type KvEntry, records, replaced, StreamReader } from "#bus"
 import {
   type Act,
+  type CertificateFacts,
   endpointIdOf,
   type EndpointRecord,
   type EndpointSettings,
@@ -27,6 +28,7 @@ import {
   readSettings,
   type Rotation
 } from "./changes.ts"
+import { certificateFacts, openCredentials } from "./credentials.ts"
 import {
   type EndpointExists,
   EndpointIsConfigured,
@@ -52,6 +54,9 @@ export interface ShownEndpoint {
   readonly isEnabled: boolean
   readonly settings: Omit<EndpointSettings, "Headers"> | null
   readonly headerNames: ReadonlyArray<string>
+  /** The names of its credentials. */
+  readonly credentialNames: ReadonlyArray<string>
+  readonly certificates: ReadonlyArray<CertificateFacts>
   /** Why the settings are unusable; empty when they are usable. */
   readonly faults: ReadonlyArray<Fault>
   readonly isSigned: boolean
@@ -284,6 +289,8 @@ const remove = Effect.fn("WebhookEndpoints.remove")(function* (deps: Dependencie
 
 const shown = (record: EndpointRecord, seal: SecretSeal): ShownEndpoint => {
   const read = readSettings(record, seal)
+  const credentials = openCredentials(record, seal)
+  const own = Result.getOrElse(credentials, () => ({}))
   const until = [...record.secrets, ...record.standardWebhooksSecrets].flatMap(({ notAfterMs }) => notAfterMs ?? [])
   const common = {
     id: endpointIdOf(record.name),
@@ -293,12 +300,17 @@ const shown = (record: EndpointRecord, seal: SecretSeal): ShownEndpoint => {
     isSigned: record.secrets.length > 0,
     hasStandardWebhooks: record.standardWebhooksSecrets.length > 0,
     previousSecretUntilMs: until.length === 0 ? null : Math.max(...until),
+    credentialNames: Object.keys(own),
+    certificates: certificateFacts(own),
     startsAfter: record.startsAfter,
     created: record.created,
     changed: record.changed
   }
-  if (Result.isFailure(read)) return { ...common, settings: null, headerNames: [], faults: read.failure }
-  return { ...common, ...shownSettings(read.success), faults: [] }
+  const faults = Result.isFailure(credentials) ? [{ path: "/Credentials", message: credentials.failure }] : []
+  if (Result.isFailure(read)) {
+    return { ...common, settings: null, headerNames: [], faults: [...read.failure, ...faults] }
+  }
+  return { ...common, ...shownSettings(read.success), faults }
 }
 
 /** Settings without the values kept for the receiver: those of its headers, and of its URL's query. Pure. */

@@ -5,6 +5,7 @@
 import { Result, Schema } from "effect"
 import {
   type Act,
+  type Credentials,
   decodeEndpointSettings,
   endpointIdOf,
   type EndpointRecord,
@@ -12,6 +13,13 @@ import {
   type KeptSecret
 } from "#webhooks/contract"
 import { faultOfName, type Fault, secretFault, type SecretKind } from "#base"
+import {
+  credentialFaults,
+  openCredentials,
+  type OwnCredentials,
+  sealedCredentials,
+  withCredentials
+} from "./credentials.ts"
 import { EndpointExists, EndpointWasChanged, InvalidEndpoint } from "./errors.ts"
 import type { SecretSeal } from "./seal.ts"
 
@@ -21,6 +29,8 @@ export interface SecretInput {
   readonly secret?: string | undefined
   /** Signs the headers of Standard Webhooks. */
   readonly standardWebhooksSecret?: string | undefined
+  /** Replaced at once; null removes one. */
+  readonly credentials?: Credentials | undefined
 }
 
 export interface Creation extends SecretInput {
@@ -47,7 +57,11 @@ export const decideCreation = (
   { settings: given, ...secrets }: Creation,
   { seal, act, startsAfter, goesOn }: Context & { readonly startsAfter: number; readonly goesOn?: boolean }
 ): Decision<InvalidEndpoint | EndpointExists> => {
-  const checked = checkedSettings(given, secrets)
+  const credentials = withCredentials({}, secrets.credentials)
+  const checked = checkedSettings(given, [
+    ...secretFaults(secrets),
+    ...pointed(credentialFaults(credentials, Date.parse(act.at)))
+  ])
   if (Result.isFailure(checked)) return Result.fail(checked.failure)
   const settings = checked.success
   const id = endpointIdOf(settings.Name)
@@ -68,6 +82,7 @@ export const decideCreation = (
     revision: 1,
     secrets: kept(secrets.secret),
     standardWebhooksSecrets: kept(secrets.standardWebhooksSecret),
+    ...credentialsOf(settings.Name, credentials, seal),
     isEnabled: true,
     startsAfter,
     ...(goesOn === true ? { goesOn } : {}),
@@ -91,7 +106,7 @@ export const decideChange = (
   }
   const known = { ...before.settings, Headers: Result.getOrElse(headers, () => ({})) }
   const laid = Object.entries({ ...known, ...changes }).filter(([, value]) => value !== null)
-  const checked = checkedSettings(Object.fromEntries(laid), {})
+  const checked = checkedSettings(Object.fromEntries(laid), [])
   if (Result.isFailure(checked)) return Result.fail(checked.failure)
   if (endpointIdOf(checked.success.Name) !== id) {
     const faults = [{ path: "/Name", message: "a name cannot be changed, for the endpoint's past hangs on it" }]
@@ -121,7 +136,7 @@ export const decideEnabling = (
 export const decideRemoval = (before: EndpointRecord, { revision, act }: Guarded): Decision<EndpointWasChanged> => {
   if (before.removed !== null) return Result.succeed({ record: before, same: true })
   if (revision !== undefined && before.revision !== revision) return wasChanged(before)
-  const bare = { settings: {}, headers: null, secrets: [], standardWebhooksSecrets: [] }
+  const bare = { settings: {}, headers: null, secrets: [], standardWebhooksSecrets: [], credentials: null }
   return Result.succeed({ record: next({ ...before, ...bare, isEnabled: false, removed: act }, act), same: false })
 }
 
@@ -139,15 +154,22 @@ export const decideRotation = (
   { overlapMs, ...secrets }: Rotation,
   { revision, seal, act, nowMs }: Guarded & Context & { readonly nowMs: number }
 ): Decision<InvalidEndpoint | EndpointWasChanged> => {
-  const faults = [...secretFaults(secrets), ...overlapFaults(overlapMs)]
-  if (secrets.secret === undefined && secrets.standardWebhooksSecret === undefined) {
-    faults.push({ path: "", message: "neither Secret nor StandardWebhooksSecret is given" })
+  const opened = Result.getOrElse(openCredentials(before, seal), (): OwnCredentials => ({}))
+  const credentials = withCredentials(opened, secrets.credentials)
+  const faults = [
+    ...secretFaults(secrets),
+    ...(secrets.credentials === undefined ? [] : pointed(credentialFaults(credentials, nowMs))),
+    ...overlapFaults(overlapMs)
+  ]
+  if ([secrets.secret, secrets.standardWebhooksSecret, secrets.credentials].every((given) => given === undefined)) {
+    faults.push({ path: "", message: "neither Secret nor StandardWebhooksSecret nor Credentials is given" })
   }
   if (faults.length > 0) return Result.fail(new InvalidEndpoint({ faults }))
   const id = endpointIdOf(before.name)
   const isCurrent = (kept: ReadonlyArray<KeptSecret>, secret: string | undefined) =>
     secret === undefined || (kept[0] !== undefined && isSecret(seal.open(id, kept[0].sealed), secret))
   if (
+    sameJson(credentials, opened) &&
     isCurrent(before.secrets, secrets.secret) &&
     isCurrent(before.standardWebhooksSecrets, secrets.standardWebhooksSecret)
   ) {
@@ -163,7 +185,8 @@ export const decideRotation = (
   const after = {
     ...before,
     secrets: rotated(before.secrets, secrets.secret),
-    standardWebhooksSecrets: rotated(before.standardWebhooksSecrets, secrets.standardWebhooksSecret)
+    standardWebhooksSecrets: rotated(before.standardWebhooksSecrets, secrets.standardWebhooksSecret),
+    ...(secrets.credentials === undefined ? {} : { credentials: sealedCredentials(before.name, credentials, seal) })
   }
   return Result.succeed({ record: next(after, act), same: false })
 }
@@ -201,9 +224,12 @@ const wasChanged = ({ name, revision }: EndpointRecord) => Result.fail(new Endpo
 // Together with the secrets it stays below the bucket's value limit.
 const settingsCharactersMax = 16_384
 
-const checkedSettings = (given: unknown, secrets: SecretInput): Result.Result<EndpointSettings, InvalidEndpoint> => {
+const checkedSettings = (
+  given: unknown,
+  others: ReadonlyArray<Fault>
+): Result.Result<EndpointSettings, InvalidEndpoint> => {
   const settings = decodeEndpointSettings(given)
-  const faults = [...(Result.isFailure(settings) ? settings.failure : []), ...secretFaults(secrets)]
+  const faults = [...(Result.isFailure(settings) ? settings.failure : []), ...others]
   if (faults.length > 0 || Result.isFailure(settings)) return Result.fail(new InvalidEndpoint({ faults }))
   if (JSON.stringify(settings.success).length <= settingsCharactersMax) return Result.succeed(settings.success)
   const tooLong = { path: "", message: `more than ${settingsCharactersMax} characters of settings` }
@@ -214,6 +240,15 @@ const secretFaults = ({ secret, standardWebhooksSecret }: SecretInput): Array<Fa
   ...faultsOfSecret("/Secret", "signature", secret),
   ...faultsOfSecret("/StandardWebhooksSecret", "standardWebhooks", standardWebhooksSecret)
 ]
+
+const pointed = (faults: ReadonlyArray<Fault>) =>
+  faults.map(({ path, message }) => ({ path: `/Credentials/${path}`, message }))
+
+/** Nothing without any, as records always were. */
+const credentialsOf = (name: string, all: OwnCredentials, seal: SecretSeal) => {
+  const credentials = sealedCredentials(name, all, seal)
+  return credentials === null ? {} : { credentials }
+}
 
 const faultsOfSecret = (path: string, kind: SecretKind, secret: string | undefined): ReadonlyArray<Fault> => {
   const fault = secret === undefined ? undefined : secretFault(kind, secret)
@@ -254,8 +289,10 @@ const isLike = (record: EndpointRecord, settings: EndpointSettings, secrets: Sec
     secret === undefined
       ? kept.length === 0
       : kept[0] !== undefined && isSecret(seal.open(endpointIdOf(record.name), kept[0].sealed), secret)
+  const credentials = Result.getOrElse(openCredentials(record, seal), () => undefined)
   return (
     sameJson(settings, asSettings(record, seal)) &&
+    sameJson(withCredentials({}, secrets.credentials), credentials) &&
     has(record.secrets, secrets.secret) &&
     has(record.standardWebhooksSecrets, secrets.standardWebhooksSecret)
   )

@@ -4,6 +4,8 @@ import { addressWith } from "../../address.ts"
 import { post } from "../../api/client.ts"
 import { Act } from "../../design/Act.tsx"
 import { Once } from "../../design/Once.tsx"
+import { CredentialInputs } from "./Credentials.tsx"
+import { type Credentials, givenCredentials } from "./endpoint-form.ts"
 import { makeSecret } from "./EndpointForm.tsx"
 import type { EndpointRow } from "./state.ts"
 
@@ -47,6 +49,7 @@ export const EndpointActs = ({ endpoint, onDone, onRemoved }: EndpointActsProps)
         </Act>
       )}
       <Rotate endpoint={endpoint} notNow={notNow} onDone={onDone} />
+      <ReplaceCredentials endpoint={endpoint} notNow={notNow} onDone={onDone} />
       <OnOff endpoint={endpoint} notNow={notNow} onDone={onDone} />
       <Act
         label="Remove"
@@ -107,6 +110,21 @@ const Rotate = ({ endpoint: { name, isSigned, hasStandardWebhooks }, notNow, onD
   return (
     <Act label="Rotate secret" scope={scope} question={`Rotate the secret of ${name}?`} notNow={notNow} run={rotate}>
       <p>A new secret is created and shown once. The old one still signs for a day and is then deleted.</p>
+    </Act>
+  )
+}
+
+const ReplaceCredentials = ({ endpoint: { name, credentialNames }, notNow, onDone }: OfRunTimeProps) => {
+  const [typed, setTyped] = useState<Credentials>({})
+  const replace = async (reason: string) => {
+    const body = { reason, ...givenCredentials(typed) }
+    onDone("Replaced.", await post("/endpoints/:name/rotate", body, { params: { name } }))
+    setTyped({})
+  }
+  return (
+    <Act label="Certificates" scope={scope} question={`Replace certificates of ${name}?`} notNow={notNow} run={replace}>
+      <p>What is typed here replaces what it has, for connections made from then on.</p>
+      <CredentialInputs typed={typed} onChange={setTyped} held={credentialNames} />
     </Act>
   )
 }

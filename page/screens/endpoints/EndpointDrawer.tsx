@@ -103,6 +103,12 @@ const EndpointFacts = ({ endpoint }: { readonly endpoint: EndpointRow }) => {
           endpoint.previousSecretUntilMs === null ? null : <Time key="old" at={endpoint.previousSecretUntilMs} />
         ],
         ["Own headers", endpoint.headerNames.length === 0 ? null : endpoint.headerNames.join(", ")],
+        ...endpoint.certificates.map(({ credential, subject, endsAt }): [string, ReactNode] => [
+          credential === "tlsCa" ? "Trusts" : "Client certificate",
+          <>
+            {subject}, until <Time at={endsAt} />
+          </>
+        ]),
         [
           "Faults",
           endpoint.faults.length === 0

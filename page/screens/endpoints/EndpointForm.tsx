@@ -9,7 +9,17 @@ import { Field } from "../../design/Field.tsx"
 import { Once } from "../../design/Once.tsx"
 import { Fault } from "../../design/Said.tsx"
 import { endpointAddress } from "../../endpoint-addresses.ts"
-import { changedSettings, newSecret, newSettings, type SettingField, settingFields, typedOf } from "./endpoint-form.ts"
+import { CredentialInputs } from "./Credentials.tsx"
+import {
+  changedSettings,
+  type Credentials,
+  givenCredentials,
+  newSecret,
+  newSettings,
+  type SettingField,
+  settingFields,
+  typedOf
+} from "./endpoint-form.ts"
 import type { EndpointRow } from "./state.ts"
 
 export const makeSecret = () => newSecret(crypto.getRandomValues(new Uint8Array(32)))
@@ -22,10 +32,12 @@ interface AddProps {
 export const AddEndpoint = ({ onClose, onDone }: AddProps) => {
   const [secret] = useState(makeSecret)
   const [isSigned, setSigned] = useState(true)
+  const [credentials, setCredentials] = useState<Credentials>({})
   const [made, setMade] = useState<EndpointRow>()
   const add = async (typed: Readonly<Record<string, string>>, reason: string) => {
     const signing = isSigned ? { secret, standardWebhooksSecret: secret } : {}
-    const view = await post("/endpoints", { reason, settings: newSettings(typed), ...signing })
+    const settings = newSettings(typed)
+    const view = await post("/endpoints", { reason, settings, ...signing, ...givenCredentials(credentials) })
     setMade(view)
     onDone()
   }
@@ -37,6 +49,7 @@ export const AddEndpoint = ({ onClose, onDone }: AddProps) => {
             <input type="checkbox" checked={isSigned} onChange={({ target }) => setSigned(target.checked)} />
             Sign what it gets, with a new secret that is shown once
           </label>
+          <CredentialInputs typed={credentials} onChange={setCredentials} />
         </SettingsForm>
       ) : (
         <>

@@ -83,5 +83,28 @@ export const changedSettings = (before: Settings, typed: Typed): Settings =>
     })
   )
 
+export const credentialFields = [
+  {
+    name: "tlsCa",
+    label: "Authorities (PEM)",
+    hint: "Those that sign the receiver's certificate; empty: the usual ones."
+  },
+  {
+    name: "tlsCertificate",
+    label: "Client certificate (PEM)",
+    hint: "By which the receiver knows us, with its chain."
+  },
+  { name: "tlsKey", label: "Client key (PEM)", hint: "Of that certificate, without a password. Never shown again." }
+] as const
+
+export type CredentialName = (typeof credentialFields)[number]["name"]
+export type Credentials = Readonly<Partial<Record<CredentialName, string>>>
+
+/** As a request has them: only those that were typed. */
+export const givenCredentials = (typed: Credentials) => {
+  const given = Object.entries(typed).filter(([, text]) => text.trim() !== "")
+  return given.length === 0 ? {} : { credentials: Object.fromEntries(given) }
+}
+
 /** A key that no one guesses: 32 bytes of chance. `bytes` gives them. */
 export const newSecret = (bytes: Uint8Array): string => `whsec_${btoa(String.fromCodePoint(...bytes))}`

@@ -5,7 +5,7 @@
 import { randomBytes } from "node:crypto"
 import { Clock, Effect, Option, Result, Schema } from "effect"
 import { Flag } from "effect/cli"
-import { EndpointSettings } from "#webhooks/contract"
+import { Credentials, EndpointSettings } from "#webhooks/contract"
 import { isoTime } from "#base"
 import type { EndpointView } from "#console/api"
 import { CommandRefused, misused, note, print, secretIn } from "../console.ts"
@@ -59,6 +59,27 @@ interface Settings {
   readonly set: ReadonlyArray<string>
 }
 
+const credential = texts(
+  "credential",
+  "NAME=FILE",
+  "tlsCa, tlsCertificate or tlsKey, from a file of PEM; repeatable. Without a file, removes it"
+)
+
+/** The credentials from their files; undefined without any. */
+const credentialsOf = Effect.fnUntraced(function* (given: ReadonlyArray<string>) {
+  const credentials: Record<string, string | null> = {}
+  for (const one of given) {
+    const [name = "", path] = one.split(/=(.*)/su)
+    if (path === undefined || !Object.hasOwn(Credentials.fields, name)) {
+      return yield* misused(
+        `--credential is written as NAME=FILE, with a name of ${Object.keys(Credentials.fields).join(", ")}`
+      )
+    }
+    credentials[name] = path === "" ? null : yield* secretIn(path)
+  }
+  return given.length === 0 ? undefined : credentials
+})
+
 const secret = file("secret", "a file with your own secret, or - for standard input (one is generated)")
 const signatures = ["both", "service", "standard", "none"] as const
 const sign = (otherwise: string) =>
@@ -70,7 +91,8 @@ const add = consoleCommand(
     about: "Creates an endpoint that gets every event from now on. Its secret is printed once, as the only output.",
     examples: [
       "starling endpoints add ci https://ci.example/hooks --event 'work_item.*'",
-      "starling endpoints add shop https://shop.example/hooks --set RetrySchedule=patient --secret shop.secret"
+      "starling endpoints add shop https://shop.example/hooks --set RetrySchedule=patient --secret shop.secret",
+      "starling endpoints add bank https://bank.example/hooks --credential tlsCertificate=us.crt --credential tlsKey=us.key"
     ],
     flags: {
       name: word("name", "the endpoint's name"),
@@ -78,15 +100,18 @@ const add = consoleCommand(
       ...settings,
       sign: sign("both"),
       secret,
+      credential,
       reason,
       json
     }
   },
-  (client, { name, to, json, reason, sign = "both", ...order }) =>
+  (client, { name, to, json, reason, sign = "both", credential, ...order }) =>
     Effect.gen(function* () {
       const settings = { ...(yield* settingsOf(order)), Name: name, Url: to }
       const secret = yield* secretOf(order.secret)
-      const view = yield* client.createEndpoint({ payload: { reason, settings, ...secret.of(sign) } })
+      const credentials = yield* credentialsOf(credential)
+      const payload = { reason, settings, ...secret.of(sign), ...withoutUndefined({ credentials }) }
+      const view = yield* client.createEndpoint({ payload })
       yield* note(`${name} is added: it gets every event after ${view.startsAfter}`)
       yield* shownOnce(view, { json, secret: sign === "none" ? undefined : secret.made })
     })
@@ -150,16 +175,25 @@ const overlapSeconds = Flag.String("overlap").pipe(
 const rotate = consoleCommand(
   "rotate",
   {
-    about: "Gives an endpoint a new secret, printed once, as the only output. The old one keeps signing for a while.",
-    examples: ["starling endpoints rotate ci --overlap 1h"],
-    flags: { name, overlapSeconds, sign: sign("as before"), secret, reason, json }
+    about:
+      "Gives an endpoint a new secret, printed once, as the only output. The old one keeps signing for a while. With --credential alone, replaces only that.",
+    examples: [
+      "starling endpoints rotate ci --overlap 1h",
+      "starling endpoints rotate bank --credential tlsCertificate=new.crt --credential tlsKey=new.key"
+    ],
+    flags: { name, overlapSeconds, sign: sign("as before"), secret, credential, reason, json }
   },
-  (client, { name, json, reason, overlapSeconds, sign, ...order }) =>
+  (client, { name, json, reason, overlapSeconds, sign, credential, ...order }) =>
     Effect.gen(function* () {
       const { revision, isSigned, hasStandardWebhooks } = yield* runTime(client, name)
+      const credentials = yield* credentialsOf(credential)
+      if (credentials !== undefined && sign === undefined && order.secret === undefined) {
+        const view = yield* client.rotateEndpoint({ params: { name }, payload: { reason, revision, credentials } })
+        return yield* printAct(view, { json, text: `${name} has ${Object.keys(credentials).join(", ")} anew` })
+      }
       const kinds = sign ?? (isSigned === hasStandardWebhooks ? "both" : isSigned ? "service" : "standard")
       const secret = yield* secretOf(order.secret)
-      const payload = { reason, revision, ...withoutUndefined({ overlapSeconds }), ...secret.of(kinds) }
+      const payload = { reason, revision, ...withoutUndefined({ overlapSeconds, credentials }), ...secret.of(kinds) }
       const view = yield* client.rotateEndpoint({ params: { name }, payload })
       const until = view.previousSecretUntilMs
       const before =

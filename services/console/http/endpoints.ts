@@ -105,6 +105,9 @@ export const ofRunTime = (shown: ShownEndpoint): KnownEndpoint => ({ ...shown, s
 const ofConfiguration = ({
   SecretEnvVar,
   StandardWebhooksSecretEnvVar,
+  TlsCaFile,
+  TlsCertificateFile,
+  TlsKeyFile,
   ...settings
 }: EndpointEntry): KnownEndpoint => ({
   ...shownSettings(settings),
@@ -117,6 +120,10 @@ const ofConfiguration = ({
   isSigned: SecretEnvVar !== undefined,
   hasStandardWebhooks: StandardWebhooksSecretEnvVar !== undefined,
   previousSecretUntilMs: null,
+  credentialNames: Object.entries({ tlsCa: TlsCaFile, tlsCertificate: TlsCertificateFile, tlsKey: TlsKeyFile }).flatMap(
+    ([name, file]) => (file === undefined ? [] : [name])
+  ),
+  certificates: [],
   startsAfter: null,
   created: null,
   changed: null

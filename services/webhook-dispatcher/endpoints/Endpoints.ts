@@ -15,6 +15,7 @@ import {
   type SecretSeal,
   withoutOldSecrets
 } from "#webhooks"
+import { followFiles, watchCertificates } from "./connection.ts"
 import { holdPresence } from "./presence.ts"
 import { configuredEndpoints, type EndpointSettings, settingsOfRecord } from "./settings.ts"
 
@@ -53,8 +54,10 @@ export class Endpoints extends Context.Service<
     Effect.gen(function* () {
       const configured = yield* configuredEndpoints
       yield* warnOfUnknownNames
+      yield* followFiles(configured)
       const store = yield* openEndpointStore
       const copy = endpointsCopy(configured, yield* readerOfRecords)
+      yield* watchCertificates(copy.all)
       let act: (ids: ReadonlyArray<string>) => Effect.Effect<void> = () => Effect.void
       let actsOn = 0
       const first = Deferred.makeUnsafe<void>()

@@ -7,11 +7,22 @@ import {
   deliveryPartitionOf,
   endpointIdOf,
   type EndpointRecord,
+  type EndpointSettings as RecordSettings,
   type KeptSecret
 } from "#webhooks/contract"
 import { Configuration } from "#configuration"
 import { InvalidConfiguration, secretFromEnv } from "#runtime"
-import { compileContentFilter, readSettings, type SecretSeal, type SigningKey, standardWebhooksKey } from "#webhooks"
+import {
+  compileContentFilter,
+  credentialFaults,
+  openCredentials,
+  type OwnCredentials,
+  readSettings,
+  type SecretSeal,
+  type SigningKey,
+  standardWebhooksKey
+} from "#webhooks"
+import { connectionOf, connectionOfFiles, type EndpointConnection } from "./connection.ts"
 import { type RetrySettings, retryWaits } from "../retry-policy.ts"
 
 /** Fails with every fault of every endpoint. It needs no broker, so faults are known before the broker answers. */
@@ -42,6 +53,8 @@ export interface EndpointSettings {
   readonly backlogMax: number
   readonly hasBreaker: boolean
   readonly retry: RetrySettings
+  /** Undefined where it is called as everyone is. */
+  readonly connection?: EndpointConnection | undefined
   /** Null for an endpoint of the configuration file. */
   readonly madeAtRunTime: MadeAtRunTime | null
 }
@@ -98,21 +111,20 @@ const readEndpoint = Effect.fnUntraced(function* (entry: EndpointEntry, path: st
     ],
     ({ variable, ...named }) => (variable === undefined ? Effect.undefined : secretFromEnv({ variable, ...named }))
   )
-  if (missing.length > 0) return yield* Effect.fail(missing)
+  const connection = yield* Effect.result(connectionOfFiles(entry, path))
+  const faults = [...missing, ...(Result.isFailure(connection) ? connection.failure : [])]
+  if (faults.length > 0 || Result.isFailure(connection)) return yield* Effect.fail(faults)
   return withSecrets(entry, retryAfterMsMax, {
+    connection: connection.success,
     secrets: secret === undefined ? [] : [{ key: secret, notAfterMs: null }],
     standardWebhooksKeys: standard === undefined ? [] : [{ key: standardWebhooksKey(standard), notAfterMs: null }],
     madeAtRunTime: null
   })
 })
 
-type Secrets = Pick<EndpointSettings, "secrets" | "standardWebhooksKeys" | "madeAtRunTime">
+type Secrets = Pick<EndpointSettings, "secrets" | "standardWebhooksKeys" | "connection" | "madeAtRunTime">
 
-const withSecrets = (
-  entry: Omit<EndpointEntry, "SecretEnvVar" | "StandardWebhooksSecretEnvVar">,
-  retryAfterMsMax: number,
-  secrets: Secrets
-): EndpointSettings => {
+const withSecrets = (entry: RecordSettings, retryAfterMsMax: number, secrets: Secrets): EndpointSettings => {
   const id = endpointIdOf(entry.Name)
   return {
     id,
@@ -156,9 +168,15 @@ export const settingsOfRecord = (
     )
   const secrets = opened(record.secrets, "/Secret", "signature")
   const standard = opened(record.standardWebhooksSecrets, "/StandardWebhooksSecret", "standardWebhooks")
+  const credentials = openedCredentials(record, seal)
   const faultsIn = <A>(part: Result.Result<A, ReadonlyArray<Fault>>) => (Result.isFailure(part) ? part.failure : [])
-  const failures = [...faultsIn(settings), ...faultsIn(secrets), ...faultsIn(standard)]
-  if (Result.isFailure(settings) || Result.isFailure(secrets) || Result.isFailure(standard)) {
+  const failures = [...faultsIn(settings), ...faultsIn(secrets), ...faultsIn(standard), ...faultsIn(credentials)]
+  if (
+    Result.isFailure(settings) ||
+    Result.isFailure(secrets) ||
+    Result.isFailure(standard) ||
+    Result.isFailure(credentials)
+  ) {
     return Result.fail(failures)
   }
   const hidden = [
@@ -173,6 +191,7 @@ export const settingsOfRecord = (
         key: standardWebhooksKey(key),
         notAfterMs
       })),
+      connection: connectionOf(credentials.success),
       madeAtRunTime: {
         isEnabled: record.isEnabled,
         startsAfter: record.startsAfter,
@@ -181,6 +200,17 @@ export const settingsOfRecord = (
       }
     })
   )
+}
+
+/** Certificates that have ended are no fault here: the receiver says so, and its deliveries are retried. */
+const openedCredentials = (
+  record: EndpointRecord,
+  seal: SecretSeal
+): Result.Result<OwnCredentials, ReadonlyArray<Fault>> => {
+  const opened = openCredentials(record, seal)
+  if (Result.isFailure(opened)) return Result.fail([{ path: "/Credentials", message: opened.failure }])
+  const faults = credentialFaults(opened.success)
+  return faults.length === 0 ? Result.succeed(opened.success) : Result.fail(faults)
 }
 
 // Shorter values are no secrets, and replacing them would garble the receiver's text.

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { guarded } from "#base/http"
 import { Count, describe, EpochMs, Fault, Ordinal, pageQuery, pageSizeMax, text, Timestamp, Uuid } from "#base"
-import { Act } from "#webhooks/contract"
+import { Act, CertificateFacts, Credentials } from "#webhooks/contract"
 import { NameFilter, Reason, act, change, read } from "./parts.ts"
 
 const reason = Reason.pipe(describe("Why, for the audit log."))
@@ -14,6 +14,8 @@ const secret = Schema.optionalKey(text(256)).pipe(
 const standardWebhooksSecret = Schema.optionalKey(text(256)).pipe(
   describe("The key of Standard Webhooks: `whsec_` and 24 to 64 bytes in base64, or 24 to 64 characters.")
 )
+
+const credentials = Schema.optionalKey(Credentials)
 
 export const EndpointView = Schema.Struct({
   name: Schema.String,
@@ -35,6 +37,12 @@ export const EndpointView = Schema.Struct({
   isSigned: Schema.Boolean,
   hasStandardWebhooks: Schema.Boolean,
   previousSecretUntilMs: Schema.NullOr(EpochMs).pipe(describe("Until when a rotated secret still signs.")),
+  credentialNames: Schema.Array(Schema.String).pipe(
+    describe("What it uses to reach its receiver beside its signing secrets; their values are not shown.")
+  ),
+  certificates: Schema.Array(CertificateFacts).pipe(
+    describe("The certificates among them. Those of the configuration file's endpoints are with the dispatchers.")
+  ),
   startsAfter: Schema.NullOr(Count).pipe(describe("The last event in EVENTS that is not its own.")),
   created: Schema.NullOr(Act),
   changed: Schema.NullOr(Act),
@@ -73,7 +81,8 @@ export const CreateEndpoint = Schema.Struct({
     describe("As in the configuration file, `Name` and `Url` at least, but for the keys that name variables.")
   ),
   secret,
-  standardWebhooksSecret
+  standardWebhooksSecret,
+  credentials
 }).annotate({ identifier: "CreateEndpoint" })
 
 export const ChangeEndpoint = Schema.Struct({
@@ -92,6 +101,7 @@ export const RotateSecrets = Schema.Struct({
   revision: Schema.optionalKey(Ordinal),
   secret,
   standardWebhooksSecret,
+  credentials: credentials.pipe(describe("Those to replace, at once; null removes one.")),
   overlapSeconds: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 604_800 }))).pipe(
     describe("How long the secret before still signs; a day without it.")
   )
@@ -148,7 +158,9 @@ export const EndpointsGroup = guarded(
     refused: ["conflict"],
     scope: "console:operate",
     summary: "Rotate an endpoint's secrets",
-    description: "The secret before signs beside the new one for the overlap, and is gone afterwards.",
+    description:
+      "The secret before signs beside the new one for the overlap, and is gone afterwards. Credentials are replaced at " +
+      "once, for connections made from then on.",
     example: { ...example, secret: "a-new-secret-of-the-receiver", overlapSeconds: 3_600 }
   }),
   act("removeEndpoint", "/endpoints/:name/remove", {

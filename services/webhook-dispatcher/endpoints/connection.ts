@@ -1,0 +1,140 @@
+/**
+ * How connections to an endpoint's receiver are made: by its credentials, if it has any. Those of the configuration
+ * file are in files, which are followed, so that whatever renews them need not restart a dispatcher.
+ */
+import { Clock, Effect, Schedule } from "effect"
+import type { Via } from "#egress"
+import { check, checkCertificate, endOfChain, InvalidConfiguration, readTextFile } from "#runtime"
+import { credentialFaults, type OwnCredentials } from "#webhooks"
+import type { EndpointEntry } from "#webhooks/contract"
+
+export interface EndpointConnection {
+  /** Another object after a change. */
+  current: Via
+  /** That its certificate ends soon; never of one in a file, which has a check of its own. */
+  readonly ending?: ((nowMs: number) => string | undefined) | undefined
+  readonly files: ReadonlyArray<CredentialFile>
+  /** Reads the files again. */
+  readonly reload: Effect.Effect<void>
+}
+
+interface CredentialFile {
+  readonly file: string
+  readonly credential: keyof OwnCredentials
+  /** The configuration key that names it. */
+  readonly path: string
+}
+
+const viaOf = ({ tlsCa, tlsCertificate, tlsKey }: OwnCredentials): Via => ({
+  trusted: tlsCa,
+  identity: tlsCertificate === undefined || tlsKey === undefined ? undefined : { cert: tlsCertificate, key: tlsKey }
+})
+
+/** Undefined for an endpoint that is called as everyone is. */
+export const connectionOf = (credentials: OwnCredentials): EndpointConnection | undefined =>
+  Object.keys(credentials).length === 0
+    ? undefined
+    : {
+        current: viaOf(credentials),
+        ending: credentials.tlsCertificate === undefined ? undefined : endOfChain(credentials.tlsCertificate),
+        files: [],
+        reload: Effect.void
+      }
+
+type NamedFiles = Pick<EndpointEntry, "TlsCaFile" | "TlsCertificateFile" | "TlsKeyFile">
+
+/** Fails with every fault. A certificate that has ended is none: it would keep all endpoints from being served. */
+export const connectionOfFiles = Effect.fnUntraced(function* (entry: NamedFiles, at: string) {
+  const files = filesOf(entry, at)
+  if (files.length === 0) return undefined
+  let credentials = yield* readFiles(files)
+  let fault = ""
+  const connection: EndpointConnection = {
+    current: viaOf(credentials),
+    files,
+    reload: Effect.suspend(() => readFiles(files)).pipe(
+      Effect.flatMap((read) => {
+        fault = ""
+        if (files.every(({ credential }) => read[credential] === credentials[credential])) return Effect.void
+        credentials = read
+        connection.current = viaOf(read)
+        return Effect.logInfo("the files of an endpoint were read again")
+      }),
+      Effect.catch((faults) => {
+        const { message } = new InvalidConfiguration({ faults })
+        if (fault === message) return Effect.void
+        fault = message
+        return Effect.logWarning("the files of an endpoint are unusable: it goes on with what they held", message)
+      }),
+      Effect.annotateLogs({ endpoint: at })
+    )
+  }
+  return connection
+})
+
+const filesOf = (entry: NamedFiles, at: string) =>
+  (
+    [
+      ["tlsCa", "TlsCaFile"],
+      ["tlsCertificate", "TlsCertificateFile"],
+      ["tlsKey", "TlsKeyFile"]
+    ] as const
+  ).flatMap(([credential, key]): ReadonlyArray<CredentialFile> => {
+    const file = entry[key]
+    return file === undefined ? [] : [{ file, credential, path: `${at}.${key}` }]
+  })
+
+const readFiles = Effect.fnUntraced(function* (files: ReadonlyArray<CredentialFile>) {
+  const [read, unreadable] = yield* Effect.partition(files, ({ file, credential, path }) =>
+    Effect.mapBoth(readTextFile(file), {
+      onFailure: ({ message }) => ({ path, message }),
+      onSuccess: (text) => [credential, text] as const
+    })
+  )
+  if (unreadable.length > 0) return yield* Effect.fail(unreadable)
+  const credentials: OwnCredentials = Object.fromEntries(read)
+  const faults = credentialFaults(credentials).map(({ path, message }) => ({
+    path: files.find(({ credential }) => credential === path)?.path ?? path,
+    message
+  }))
+  return faults.length > 0 ? yield* Effect.fail(faults) : credentials
+})
+
+// Files that are mounted change within a minute or two of their secret.
+const readAgainEvery = "10 seconds"
+
+interface Connected {
+  readonly name: string
+  readonly connection?: EndpointConnection | undefined
+}
+
+/** Tells which endpoints made at run time have a certificate that ends soon. */
+export const watchCertificates = (all: () => ReadonlyArray<Connected>) =>
+  check({
+    name: "certificate",
+    subject: "of endpoints made at run time",
+    run: Effect.gen(function* () {
+      const nowMs = yield* Clock.currentTimeMillis
+      const ending = all().flatMap(({ name, connection }) => {
+        const fault = connection?.ending?.(nowMs)
+        return fault === undefined ? [] : [`${name}: ${fault}`]
+      })
+      if (ending.length > 0) return yield* Effect.fail(ending.slice(0, namedMax).join("; "))
+    })
+  })
+
+const namedMax = 10
+
+/** Follows the files of endpoints, and tells when a certificate in them ends soon. */
+export const followFiles = Effect.fnUntraced(function* (endpoints: ReadonlyArray<Connected>) {
+  const connections = endpoints.flatMap(({ connection }) => (connection?.files.length ? [connection] : []))
+  if (connections.length === 0) return
+  const certificates = new Map(
+    connections.flatMap(({ files }) => files.map(({ file, credential }) => [file, credential] as const))
+  )
+  for (const [file, credential] of certificates) {
+    if (credential !== "tlsKey") yield* checkCertificate(file, credential === "tlsCa" ? "authorities" : "chain")
+  }
+  const reload = Effect.forEach(connections, (connection) => connection.reload, { discard: true })
+  yield* Effect.forkScoped(Effect.schedule(reload, Schedule.spaced(readAgainEvery)))
+})
