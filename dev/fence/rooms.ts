@@ -19,6 +19,7 @@ export interface Room {
 }
 
 const contracts = [
+  "libs/events/contract",
   "libs/pipeline/contract",
   "libs/webhooks/contract",
   "libs/payments/contract",
@@ -29,7 +30,8 @@ const contracts = [
 const runtime = ["libs/base", "libs/runtime"]
 const bus = [...runtime, "libs/bus"]
 const pipeline = [...bus, "libs/actors", "libs/pipeline/contract", "libs/pipeline"]
-const webhooks = [...bus, "libs/events/cloudevents", "libs/webhooks/contract", "libs/webhooks"]
+const events = [...bus, "libs/events/contract", "libs/events/cloudevents", "libs/events"]
+const webhooks = [...events, "libs/webhooks/contract", "libs/webhooks"]
 const payments = [...bus, "libs/egress", "libs/payments/contract", "libs/payments"]
 const speech = [...runtime, "libs/speech/contract", "libs/speech/audio", "libs/speech"]
 const voices = [...speech, "libs/speech/cloning"]
@@ -108,6 +110,16 @@ export const rooms: Readonly<Record<string, Room>> = {
     knows: ["libs/base"],
     isPure: true
   },
+  "libs/events/contract": {
+    holds: "event types and their settings",
+    knows: ["libs/base"],
+    isPure: true
+  },
+  "libs/events": {
+    holds: "which events a deployment's services may publish, by whom, and in which shape",
+    knows: [...bus, "libs/events/contract"],
+    packages: ["json-schema-library", "re2js"]
+  },
   "libs/webhooks/contract": {
     holds: "the messages, records and settings of webhooks, and their verification",
     knows: ["libs/base"],
@@ -115,7 +127,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "libs/webhooks": {
     holds: "deliveries and webhook endpoints as the bus keeps them",
-    knows: [...bus, "libs/events/cloudevents", "libs/webhooks/contract"]
+    knows: [...events, "libs/webhooks/contract"]
   },
   "libs/payments/contract": {
     holds: "the messages, records and settings of payments",

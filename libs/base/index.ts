@@ -13,6 +13,7 @@ export {
   catalogueFingerprint,
   compileFilter,
   eventCatalogue,
+  type EventFilter,
   eventSchemaVersion,
   findEvent,
   unknownFilterNames

@@ -17,6 +17,7 @@ import {
   Sweeper
 } from "#pipeline/contract"
 import { Console } from "#console/contract"
+import { Events, repeatedTypes } from "#events/contract"
 import { ModelGateway } from "#gateway/contract"
 import { networkRule, Payments, PaymentSettler, PaymentVerifier, repeatedNetworks } from "#payments/contract"
 import { entriesOf, inFileOrder, isJson, type Json, judged, readableParts, unreadable } from "./readable-parts.ts"
@@ -24,6 +25,7 @@ import { Audio, SpeechApi, SpeechSequencer, SpeechSynthesizer, VoiceCloning, Voi
 import { repeatedEndpoints, WebhookDelivery, Webhooks } from "#webhooks/contract"
 
 export const sections = {
+  Events,
   WebhookDelivery,
   PipelineApi,
   Pipeline,
@@ -113,6 +115,7 @@ export const readableConfiguration = (input: unknown): Json => {
 const ruleFaults = (parts: Json): ReadonlyArray<Fault> => [
   ...Object.entries(sections).flatMap(([name, schema]) => sectionFaults(parts, name, schema)),
   ...listFaults("/Webhooks", entriesOf(parts, "Webhooks"), ["Name"], repeatedEndpoints),
+  ...listFaults("/Events/Types", entriesOf(parts, "Events", "Types"), ["Name"], repeatedTypes),
   ...listFaults("/Payments/Networks", entriesOf(parts, "Payments", "Networks"), ["Network"], repeatedNetworks),
   ...listFaults("/Agents/Kinds", entriesOf(parts, "Agents", "Kinds"), ["Kind", "Class"], repeatedKinds),
   ...entriesOf(parts, "Payments", "Networks").flatMap(([index, entry]) => networkFaults(index, entry))

@@ -5,6 +5,7 @@
  */
 import { Clock, Effect, Option, Result } from "effect"
 import { AskedDelivery, AskedDeliveryAnswer, type Delivery } from "#webhooks/contract"
+import type { DeclaredTypes } from "#events"
 import { eventSchemaVersion, exampleEnvelope, findEvent, subjects } from "#base"
 import { type BusError, BusUnavailable, jsonCodec, Publisher, Requests, StreamReader } from "#bus"
 import {
@@ -158,9 +159,12 @@ const messageAt = Effect.fnUntraced(function* (stream: string, sequence: number)
   return Option.filter(found, (message) => message.sequence === sequence)
 })
 
+// What was delivered once is not judged again.
+const anyType: DeclaredTypes = { at: () => undefined, takesUndeclared: true }
+
 const eventAt = Effect.fnUntraced(function* (sequence: number) {
   const read = Option.flatMap(yield* messageAt("EVENTS", sequence), (message) =>
-    Result.getSuccess(readStoredEvent(message))
+    Result.getSuccess(readStoredEvent(message, anyType))
   )
   return Option.map(read, ({ event }) => event)
 })

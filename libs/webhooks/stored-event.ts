@@ -1,6 +1,7 @@
 /** An event as stored in EVENTS, checked against its schema. */
 import { Result } from "effect"
-import { mayComeFromOutside, type SourceMessage } from "#bus"
+import type { SourceMessage } from "#bus"
+import { type DeclaredTypes, judgeEvent } from "#events"
 import { type CloudEventMessage, cloudEventMode, isCloudEvent, readCloudEvent } from "#events/cloudevents"
 import {
   decodeEnvelope,
@@ -19,6 +20,8 @@ export interface StoredEvent {
   readonly event: string
   /** The user outside the fleet that published it; absent for one of the fleet's own. */
   readonly from?: string | undefined
+  /** Delivered only to endpoints whose filter asks for it. */
+  readonly isOptIn?: boolean
   readonly schemaVersion: string
   readonly entity: string | undefined
   readonly envelope: Envelope
@@ -26,10 +29,10 @@ export interface StoredEvent {
   readonly body: Uint8Array
 }
 
-/** A valid event. `known`: its name is in the catalogue. */
+/** A valid event. `isDeclared`: its type is one of the fleet's or declared. */
 export interface ReadEvent {
   readonly event: StoredEvent
-  readonly known: boolean
+  readonly isDeclared: boolean
 }
 
 /** What a message holds as an envelope, unchecked, and its bytes: the same for the same message. */
@@ -64,32 +67,32 @@ export const decodeStoredEvent = (message: SourceMessage) =>
   )
 
 /**
- * Checks the envelope against its schema, but keeps the original bytes: receivers get, and signatures cover, exactly
- * what was published, without a byte order mark.
+ * Judges the event by the types that held when it was stored, but keeps the original bytes: receivers get, and
+ * signatures cover, exactly what was published, without a byte order mark.
  */
-export const readStoredEvent = (message: SourceMessage): Result.Result<ReadEvent, ReadonlyArray<Fault>> =>
-  decodeStoredEvent(message).pipe(
-    Result.flatMap(({ envelope, known, body }) => {
-      const fault = misplaced(envelope.event, message.subject)
-      if (fault !== undefined) return Result.fail([{ path: "/event", message: fault }])
+export const readStoredEvent = (
+  message: SourceMessage,
+  types: DeclaredTypes
+): Result.Result<ReadEvent, ReadonlyArray<Fault>> => {
+  const { subject, sequence, storedAtMs } = message
+  const { name, from } = storedEventName(subject) ?? {}
+  return Result.flatMap(openEvent(message), ({ envelope: given, body }) =>
+    Result.flatMap(judgeEvent({ envelope: given, from, sequence }, types), ({ envelope, isDeclared, isOptIn }) => {
+      if (envelope.event !== name) {
+        return Result.fail([{ path: "/event", message: `${envelope.event} was published to ${subject}` }])
+      }
       const event: StoredEvent = {
-        sequence: message.sequence,
-        storedAtMs: message.storedAtMs,
+        sequence,
+        storedAtMs,
         event: envelope.event,
-        from: storedEventName(message.subject)?.from,
+        from,
+        isOptIn,
         schemaVersion: envelope.eventSchemaVersion,
         entity: entityOf(envelope),
         envelope,
         body
       }
-      return Result.succeed({ event, known })
+      return Result.succeed({ event, isDeclared })
     })
   )
-
-/** Why an event is not allowed on a subject. The broker itself lets no outside user publish an actor's event. */
-const misplaced = (event: string, subject: string) => {
-  const stored = storedEventName(subject)
-  if (stored?.name !== event) return `${event} was published to ${subject}`
-  if (stored.from === undefined || mayComeFromOutside(event)) return undefined
-  return `${event} is the fleet's own, and ${stored.from} published it`
 }

@@ -65,7 +65,7 @@ const checkEventNames = Effect.fnUntraced(function* (entries: ReadonlyArray<stri
   const stored = Object.keys(yield* reader.countBySubject("EVENTS", ">")).map(
     (subject) => storedEventName(subject)?.name ?? ""
   )
-  const [first] = unknown.filter((entry) => !stored.some(compileFilter([entry])))
+  const [first] = unknown.filter((entry) => !stored.some((name) => compileFilter([entry])(name)))
   if (first !== undefined) return yield* new CommandRefused({ reason: noSuchEvent(first) })
 })
 

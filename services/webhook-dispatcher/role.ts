@@ -9,6 +9,8 @@
  * ABANDONED; a broken envelope goes to REJECTED; no receiver can affect another endpoint.
  */
 import { Clock, Effect, Layer, Schedule, Stream } from "effect"
+import { Configuration } from "#configuration"
+import { EventTypes } from "#events"
 import { Drain, Health, Metrics } from "#runtime"
 import { answerAskedDeliveries, EndpointStates } from "#webhooks"
 import { AbandonedDeliveries } from "./abandoned.ts"
@@ -46,10 +48,12 @@ const answeringOperators = Effect.gen(function* () {
   yield* answerAskedDeliveries((id) => (isThere(id) ? Effect.succeed(true) : Effect.map(catchUp, () => isThere(id))))
 })
 
+const eventTypes = Layer.unwrap(Effect.map(Configuration, ({ Events }) => EventTypes.layer(Events)))
+
 const services = DeliveryAttempts.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(AbandonedDeliveries.layer, AttemptLog.layer)),
   Layer.provideMerge(Layer.mergeAll(Backlogs.layer, EndpointStates.layer)),
-  Layer.provideMerge(Layer.mergeAll(DeliveryLanes.layer, Endpoints.layer, DeliveryMetrics.layer))
+  Layer.provideMerge(Layer.mergeAll(DeliveryLanes.layer, Endpoints.layer, DeliveryMetrics.layer, eventTypes))
 )
 
 /** Needs the bus, the egress and the runtime. */

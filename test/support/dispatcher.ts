@@ -11,14 +11,17 @@ import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 export interface DispatcherOptions {
   readonly endpoints: ReadonlyArray<Readonly<Record<string, unknown>>>
   readonly delivery?: Readonly<Record<string, unknown>>
+  /** The section `Events`. */
+  readonly events?: Readonly<Record<string, unknown>>
   readonly environment?: Readonly<Record<string, string>>
   /** The consumers as the role sees them, for example one whose answers are held up. */
   readonly consumers?: (real: Consumers["Service"]) => Consumers["Service"]
 }
 
-const configuration = ({ endpoints, delivery }: DispatcherOptions) =>
+const configuration = ({ endpoints, delivery, events = {} }: DispatcherOptions) =>
   Configuration.layerOf({
     Webhooks: endpoints,
+    Events: events,
     WebhookDelivery: { AllowCidrs: ["127.0.0.0/8"], ...delivery }
   })
 

@@ -28,8 +28,11 @@ export const eventSchemaVersion = "1.3.0"
 
 export const catalogueFingerprint = "2a5feb64983c59a5"
 
-export const compileFilter = (entries: ReadonlyArray<string>): ((event: string) => boolean) =>
-  entries.length === 0 ? isNotProgress : matchesAny(entries)
+/** Whether an event is wanted. `isOptIn`: it goes only to whom asks for it; by default, what the catalogue says. */
+export type EventFilter = (event: string, isOptIn?: boolean) => boolean
+
+export const compileFilter = (entries: ReadonlyArray<string>): EventFilter =>
+  entries.length === 0 ? isNotOptIn : matchesAny(entries)
 
 /** The entries that match nothing in the catalogue: allowed, but worth a warning. */
 export const unknownFilterNames = (entries: ReadonlyArray<string>): ReadonlyArray<string> =>
@@ -38,7 +41,7 @@ export const unknownFilterNames = (entries: ReadonlyArray<string>): ReadonlyArra
     return !eventCatalogue.some((event) => matches(event.name))
   })
 
-const isNotProgress = (event: string) => findEvent(event)?.isProgress !== true
+const isNotOptIn: EventFilter = (event, isOptIn = findEvent(event)?.isProgress === true) => !isOptIn
 
 const matchesAny = (entries: ReadonlyArray<string>) => {
   const patterns = entries.map((entry) => entry.split("*"))

@@ -1,6 +1,6 @@
 /** An endpoint as the dispatcher uses it, read from the configuration or from a runtime endpoint's record. */
 import { Effect, Result } from "effect"
-import { compileFilter, type Fault, secretFault, type SecretKind } from "#base"
+import { compileFilter, type EventFilter, type Fault, secretFault, type SecretKind } from "#base"
 import {
   type Delivery,
   type EndpointEntry,
@@ -45,7 +45,7 @@ export interface EndpointSettings {
   readonly standardWebhooksKeys: ReadonlyArray<SigningKey<Uint8Array>>
   /** The receiver's own, if any. */
   readonly headers: Readonly<Record<string, string>> | undefined
-  readonly wants: (event: string) => boolean
+  readonly wants: EventFilter
   /** Whether the content of an event fits; absent without a filter on it. */
   readonly fits?: ((envelope: unknown) => boolean) | undefined
   readonly timeoutMs: number

@@ -5,6 +5,7 @@
 import { Clock, Effect, Stream } from "effect"
 import { StreamReader } from "#bus"
 import { Configuration } from "#configuration"
+import { EventTypes } from "#events"
 import { Metrics } from "#runtime"
 import type { FanOutCursor } from "#webhooks"
 import { Endpoints } from "../endpoints/Endpoints.ts"
@@ -21,6 +22,7 @@ const dayMs = 86_400_000
 /** The steps of one turn. `messagesMax`: the most events that a step can cover. */
 export const catchUpsOf = Effect.fnUntraced(function* (lane: number, isParked: (endpointId: string) => boolean) {
   const endpoints = yield* Endpoints
+  const types = yield* EventTypes
   const reader = yield* StreamReader
   const expired = (yield* Metrics).counter(parkedExpired)
   const parkedMaxMs = (yield* Configuration).WebhookDelivery.ParkedMaxDays * dayMs
@@ -40,7 +42,7 @@ export const catchUpsOf = Effect.fnUntraced(function* (lane: number, isParked: (
     const tooOldMs = (yield* Clock.currentTimeMillis) - parkedMaxMs
     const given = page.filter((message) => message.storedAtMs >= tooOldMs)
     expired.inc({ endpoint: target.name }, page.length - given.length)
-    const events = eventsOf(given)
+    const events = eventsOf(given, types)
     const isLastPage = page.length < pageMessages
     const lastSequence = isLastPage ? cursor.position : (page.at(-1)?.sequence ?? cursor.position)
     return planCatchUp({ events, lastSequence, target, lane, newDeliveryId: () => crypto.randomUUID() }, cursor)

@@ -5,27 +5,38 @@
 import { Effect, Option, Result } from "effect"
 import type { BusError, Refused, RefusedMessage, Rejections, SourceMessage, StreamReader } from "#bus"
 import { subjects } from "#base"
+import type { EventTypes } from "#events"
 import { type ReadEvent, readStoredEvent, storedEventBody } from "#webhooks"
 import { sequenceOf } from "./plan.ts"
 
-/** The broken ones of a run are archived concurrently: many of them delay the others as little as good ones do. */
+interface Reading {
+  readonly types: EventTypes["Service"]
+  readonly rejections: Rejections["Service"]
+}
+
+/**
+ * The refused ones of a run are archived concurrently: many of them delay the others as little as good ones do. Before
+ * an event is refused, it is judged once more by the types as the broker has them now: its own may be a moment old.
+ */
 export const readRun = Effect.fnUntraced(function* (
-  rejections: Rejections["Service"],
+  { types, rejections }: Reading,
   run: ReadonlyArray<SourceMessage>
-) {
-  const read: Array<ReadEvent> = []
-  const refused: Array<Refused> = []
-  for (const message of run) {
-    // The actor log's own cursor is stored among the events, but is not one.
-    if (message.subject === subjects.eventsCursor) continue
-    const event = readStoredEvent(message)
+): Effect.fn.Return<{ readonly read: ReadonlyArray<ReadEvent>; readonly refused: ReadonlyArray<Refused> }, BusError> {
+  // The actor log's own cursor is stored among the events, but is not one.
+  const events = run.filter(({ subject }) => subject !== subjects.eventsCursor)
+  const first = events.map((message) => readStoredEvent(message, types))
+  const isAnyRefused = first.some(Result.isFailure)
+  if (isAnyRefused) yield* types.catchUp
+  const judged = isAnyRefused ? events.map((message) => readStoredEvent(message, types)) : first
+  const refused = judged.flatMap((event, index): ReadonlyArray<Refused> => {
+    const message = events[index]
+    if (Result.isSuccess(event) || message === undefined) return []
     const { subject, sequence } = message
-    if (Result.isSuccess(event)) read.push(event.success)
     // REJECTED keeps no headers: a CloudEvent can be sent again as its envelope.
-    else refused.push({ origin: "events", subject, sequence, faults: event.failure, payload: storedEventBody(message) })
-  }
+    return [{ origin: "events", subject, sequence, faults: event.failure, payload: storedEventBody(message) }]
+  })
   yield* Effect.forEach(refused, rejections.reject, { concurrency: "unbounded", discard: true })
-  return { read, refused }
+  return { read: judged.flatMap((event) => (Result.isSuccess(event) ? [event.success] : [])), refused }
 })
 
 interface Rejecting {
@@ -63,8 +74,8 @@ export const rejectEvents = Effect.fnUntraced(function* (
 })
 
 /** Broken ones are archived by the run that contains them. */
-export const eventsOf = (messages: ReadonlyArray<SourceMessage>) =>
+export const eventsOf = (messages: ReadonlyArray<SourceMessage>, types: EventTypes["Service"]) =>
   messages.flatMap((message) => {
-    const event = readStoredEvent(message)
+    const event = readStoredEvent(message, types)
     return Result.isSuccess(event) ? [event.success.event] : []
   })

@@ -5,6 +5,7 @@
 import { Clock, Effect, Latch, Layer, Schedule, Stream } from "effect"
 import { type BusError, type Refused, Rejections, relay, runMessagesMax, type SourceMessage, StreamReader } from "#bus"
 import { deliveryStream, storedEventName, subjects } from "#base"
+import { EventTypes } from "#events"
 import { Health, Metrics, supervise } from "#runtime"
 import {
   beginCursor,
@@ -143,6 +144,7 @@ const dependenciesOfFanOut = Effect.fnUntraced(function* (lane: number) {
     isParked,
     catchUps: yield* catchUpsOf(lane, isParked),
     reader: yield* StreamReader,
+    types: yield* EventTypes,
     rejections: yield* Rejections,
     membership,
     newDeliveryId: () => crypto.randomUUID(),
@@ -164,7 +166,7 @@ const translate = Effect.fnUntraced(function* (
   const { lane, membership, isParked, newDeliveryId, flood } = deps
   const targets = membership.targets()
   const { read, refused } = yield* readRun(
-    deps.rejections,
+    deps,
     lane === 0 ? run : run.filter(({ subject }) => isWanted(targets, subject))
   )
   // Every lane reads every event; only the first counts them.
@@ -190,16 +192,16 @@ const countReceived = (
     received.inc({ event: "other", publisher: storedEventName(subject)?.from ?? "fleet" })
     counted.through = Math.max(counted.through, sequence ?? 0)
   }
-  for (const { event, known } of read) {
+  for (const { event, isDeclared } of read) {
     if (event.sequence <= through) continue
-    received.inc({ event: known ? event.event : "other", publisher: event.from ?? "fleet" })
+    received.inc({ event: isDeclared ? event.event : "other", publisher: event.from ?? "fleet" })
     counted.through = Math.max(counted.through, event.sequence)
   }
 }
 
 /** Whether an endpoint of a lane wants the event of this subject. */
 const isWanted = (targets: ReadonlyArray<EndpointSettings>, subject: string) =>
-  wanting(targets, storedEventName(subject)?.name ?? "").length > 0
+  wanting(targets, { event: storedEventName(subject)?.name ?? "" }).length > 0
 
 // Any longer, and a standby twin would take the lane for abandoned.
 const idleWriteEveryMs = 200
@@ -243,7 +245,7 @@ const idleSteps = Effect.fnUntraced(function* ({ isAlone, skipped }: Dependencie
 
 /** While a flood is read: the fleet's own events from behind it. */
 const giveAhead = Effect.fnUntraced(function* (
-  { flood, reader, membership, lane, isParked, newDeliveryId }: Dependencies,
+  { flood, reader, types, membership, lane, isParked, newDeliveryId }: Dependencies,
   cursor: FanOutCursor,
   messagesMax: number
 ): Effect.fn.Return<ReadonlyArray<FanOutStep>, BusError> {
@@ -254,7 +256,7 @@ const giveAhead = Effect.fnUntraced(function* (
   const page = yield* Stream.runCollect(Stream.take(own, Math.min(aheadPageMessages, messagesMax)))
   if (page.length === 0) return []
   const step = planAhead(
-    { events: eventsOf(page), targets: membership.targets(), lane, isParked, newDeliveryId },
+    { events: eventsOf(page, types), targets: membership.targets(), lane, isParked, newDeliveryId },
     cursor
   )
   return step.cursor === cursor ? [] : [step]

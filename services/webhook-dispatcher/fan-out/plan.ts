@@ -7,7 +7,7 @@
 import { Option, Result, Schema } from "effect"
 import { type BatchMessage, header, jsonTextDecoder, type RelayStep } from "#bus"
 import { Delivery } from "#webhooks/contract"
-import { subjects } from "#base"
+import { type EventFilter, subjects } from "#base"
 import {
   deliveryHeader,
   deliveryHeaders,
@@ -22,7 +22,7 @@ import {
 export interface FanOutTarget {
   readonly id: string
   readonly partition: number
-  readonly wants: (event: string) => boolean
+  readonly wants: EventFilter
   /** Whether the content of an event fits; absent without a filter on it. */
   readonly fits?: ((envelope: unknown) => boolean) | undefined
 }
@@ -59,7 +59,7 @@ export const planRun = (run: FanOutRun, start: FanOutCursor): ReadonlyArray<FanO
     if (event.sequence <= cursor.position) continue
     cursor = join(advance(cursor, event.sequence - 1), isParked)
     if (isOwn(event) && event.sequence <= (cursor.ahead ?? 0)) continue
-    for (const target of wanting(targets, event.event)) {
+    for (const target of wanting(targets, event)) {
       if (cursor.next[target.id] !== undefined || hasNextEvent(cursor, target.id)) continue
       if (!fits(target, event)) continue
       if (isParked(target.id)) {
@@ -100,7 +100,7 @@ export const planAhead = ({ events, targets, lane = 0, isParked, newDeliveryId }
   const step = emptyStep()
   let cursor = start
   for (const event of events) {
-    const takers = wanting(targets, event.event).filter((target) => fits(target, event))
+    const takers = wanting(targets, event).filter((target) => fits(target, event))
     step.bytes += takers.length * event.body.length
     if (step.messages.length + takers.length > stepMessagesMax || step.bytes > stepBytesMax) break
     for (const target of takers) {
@@ -131,7 +131,7 @@ export const planCatchUp = (page: FanOutPage, cursor: FanOutCursor): FanOutStep 
   const step = emptyStep()
   let next = lastSequence + 1
   for (const event of events) {
-    if (event.sequence < from || event.sequence > lastSequence || !target.wants(event.event)) continue
+    if (event.sequence < from || event.sequence > lastSequence || !target.wants(event.event, event.isOptIn)) continue
     if ((isOwn(event) && event.sequence <= had) || !fits(target, event)) continue
     if (isFull(step)) {
       next = event.sequence
@@ -169,17 +169,22 @@ const namesMax = 512
  */
 const wanted = new WeakMap<ReadonlyArray<FanOutTarget>, Map<string, ReadonlyArray<FanOutTarget>>>()
 
-export const wanting = (targets: ReadonlyArray<FanOutTarget>, event: string) => {
+export const wanting = (targets: ReadonlyArray<FanOutTarget>, { event, isOptIn }: NamedEvent) => {
   let byName = wanted.get(targets)
   if (byName === undefined) wanted.set(targets, (byName = new Map()))
-  const known = byName.get(event)
+  const key = isOptIn === undefined ? event : `${event} ${isOptIn}`
+  const known = byName.get(key)
   if (known !== undefined) return known
-  const found = targets.filter(({ wants }) => wants(event))
-  if (byName.size < namesMax) byName.set(event, found)
+  const found = targets.filter(({ wants }) => wants(event, isOptIn))
+  if (byName.size < namesMax) byName.set(key, found)
   return found
 }
 
 const fits = (target: FanOutTarget, { envelope }: StoredEvent) => target.fits === undefined || target.fits(envelope)
+interface NamedEvent {
+  readonly event: string
+  readonly isOptIn?: boolean
+}
 
 interface ToEndpoint {
   readonly target: FanOutTarget

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { CloudEvent, HTTP } from "cloudevents"
 import { Result } from "effect"
 import type { SourceMessage } from "#bus"
+import type { DeclaredTypes } from "#events"
 import { readStoredEvent, storedEventBody } from "#webhooks"
 
 const utf8 = new TextEncoder()
@@ -26,8 +27,10 @@ const binary = HTTP.binary(cloudEvent)
 const structured = HTTP.structured(cloudEvent)
 const upper = Object.fromEntries(Object.entries(binary.headers).map(([name, value]) => [name.toUpperCase(), value]))
 
+const anything: DeclaredTypes = { at: () => undefined, takesUndeclared: true }
+
 const faultsIn = (message: SourceMessage) => {
-  const read = readStoredEvent(message)
+  const read = readStoredEvent(message, anything)
   return Result.isFailure(read) ? read.failure.map(({ path }) => path) : []
 }
 
@@ -39,14 +42,14 @@ describe("an event as stored", () => {
       stored(String(structured.body), structured.headers),
       stored(String(structured.body))
     ]) {
-      const { event, known } = Result.getOrThrow(readStoredEvent(message))
+      const { event, isDeclared } = Result.getOrThrow(readStoredEvent(message, anything))
       assert.deepInclude(event, { event: "order.placed", schemaVersion: "1.0.0", entity: "subject:7", sequence: 7 })
       assert.strictEqual(event.from, "internal-services")
-      assert.isFalse(known)
+      assert.isFalse(isDeclared)
       assert.deepInclude(event.envelope, { details: { total: 1 }, occurredAt: cloudEvent.time ?? "" })
       assert.deepInclude(event.envelope.cloudEvent, { id: "o-7", source: "/shop", subject: "7" })
       assert.deepStrictEqual(JSON.parse(new TextDecoder().decode(event.body)), event.envelope)
-      assert.deepStrictEqual(Result.getOrThrow(readStoredEvent(message)).event.body, event.body)
+      assert.deepStrictEqual(Result.getOrThrow(readStoredEvent(message, anything)).event.body, event.body)
       assert.deepStrictEqual(storedEventBody(message), event.body)
     }
   })
@@ -55,7 +58,7 @@ describe("an event as stored", () => {
     const text = `{ "eventSchemaVersion":"1.0.0", "event":"order.placed", "occurredAt":"2026-01-01T00:00:00Z",
       "specversion":"1.0", "details":{"total":1.0} }`
     const message = stored(`\ufeff${text}`, { "Content-Type": "application/json" })
-    assert.strictEqual(new TextDecoder().decode(Result.getOrThrow(readStoredEvent(message)).event.body), text)
+    assert.strictEqual(new TextDecoder().decode(Result.getOrThrow(readStoredEvent(message, anything)).event.body), text)
   })
 
   it("is refused with the place of its faults", () => {

@@ -47,7 +47,7 @@ describe("a flood of events by one user of the broker", () => {
         const { filed, first, second } = yield* Effect.provide(floodAroundOne, Layer.fresh(busOn(server)))
         yield* whileDispatching(
           server,
-          { endpoints },
+          { endpoints, events: { Undeclared: "deliver" } },
           Effect.gen(function* () {
             yield* arrived(receiver, "/own", 2)
             assert.isBelow(yield* metric("bus_relay_position", 'relay="fan-out"'), first, "the flood is still read")

@@ -1,0 +1,5 @@
+/** Event types: which events a deployment's services may publish, by whom, and in which shape. */
+export { type DetailsCheck, detailsCheck } from "./details-schema.ts"
+export { type EventType, readEventType } from "./event-types.ts"
+export { configuredTypes, EventTypes } from "./EventTypes.ts"
+export { type DeclaredTypes, type GivenEvent, judgeEvent, type JudgedEvent, publisherToken } from "./judgement.ts"
