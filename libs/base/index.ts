@@ -61,6 +61,7 @@ export {
 export { parseJsonText, weightMaxOf } from "./json/json-text.ts"
 export { elementTexts, memberTexts } from "./json/parts.ts"
 export { repeatedKeys } from "./json/repeated-keys.ts"
+export { didYouMean, nearNames } from "./near-names.ts"
 export { setNewest } from "./newest.ts"
 export {
   Count,

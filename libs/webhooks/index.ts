@@ -4,6 +4,7 @@
  */
 export { answerAskedDeliveries, type Asked, askForDelivery, sendAgain, sendTest } from "./asked.ts"
 export { compileContentFilter, firstMismatch } from "./content-filter.ts"
+export { filterFaults, noSuchEvent } from "./filter-faults.ts"
 export {
   type AbandonedDelivery,
   abandonedHeaders,

@@ -5,12 +5,11 @@
  */
 import { Effect, Result } from "effect"
 import { Publisher } from "#bus"
-import { decodeEnvelope, eventSchemaVersion, exampleEnvelope, subjects } from "#base"
+import { decodeEnvelope, didYouMean, eventSchemaVersion, exampleEnvelope, subjects } from "#base"
 import { decodeReport, exampleReport, isReportKind, reportKinds } from "#pipeline/contract"
 import { busOf } from "./connection.ts"
 import { noSuchEvent } from "./event-names.ts"
 import { CommandRefused, misused, print, readJsonObject } from "./console.ts"
-import { didYouMean } from "./faults.ts"
 
 interface PublishOrder {
   readonly event: string

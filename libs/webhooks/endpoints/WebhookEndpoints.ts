@@ -13,9 +13,10 @@ import {
   type EndpointSettings,
   type WebhookDelivery
 } from "#webhooks/contract"
-import { type Fault, isoTime } from "#base"
+import { eventCatalogue, type Fault, isoTime } from "#base"
 import { InvalidConfiguration, secretFromEnv } from "#runtime"
 import { readDeliveryLanes } from "../fan-out-cursor.ts"
+import { filterFaults } from "../filter-faults.ts"
 import { readRoster } from "../roster.ts"
 import {
   type Creation,
@@ -34,7 +35,7 @@ import {
   EndpointIsConfigured,
   EndpointIsLeaving,
   type EndpointWasChanged,
-  type InvalidEndpoint,
+  InvalidEndpoint,
   NoSuchEndpoint,
   type NotActedOn,
   TooManyEndpoints
@@ -118,7 +119,11 @@ export class WebhookEndpoints extends Context.Service<
           create: (creation) => create(deps, creation),
           change: (request) =>
             Effect.map(
-              write(deps, request, (before, act) => decideChange(before, request.changes, { ...request, seal, act })),
+              write(deps, request, (before, act) =>
+                Result.flatMap(decideChange(before, request.changes, { ...request, seal, act }), (decided) =>
+                  changesFilters(request.changes) ? reachable(deps, decided) : Result.succeed(decided)
+                )
+              ),
               ({ record }) => shown(record, seal)
             ),
           rotate: (request) =>
@@ -170,6 +175,20 @@ const actedOn =
   ({ revision }: { readonly revision: number }) =>
     awaitActedOn(presences, revision)
 
+/** An endpoint that was made before an event's end keeps its filters: only a change of them is refused. */
+const changesFilters = (changes: Readonly<Record<string, unknown>>) =>
+  "EventFilter" in changes || "ContentFilter" in changes
+
+/** Refuses filters that no event can pass. */
+const reachable = ({ seal }: Dependencies, decided: Decided): Result.Result<Decided, InvalidEndpoint> => {
+  const declared = eventCatalogue.map(({ name }) => name)
+  const faults = Result.match(readSettings(decided.record, seal), {
+    onFailure: (unread) => unread,
+    onSuccess: (settings) => filterFaults(settings, declared)
+  })
+  return faults.length === 0 ? Result.succeed(decided) : Result.fail(new InvalidEndpoint({ faults }))
+}
+
 // More endpoints than this need a second deployment; the configuration file has the same limit.
 const endpointsMax = 10_000
 
@@ -181,7 +200,9 @@ const create = Effect.fn("WebhookEndpoints.create")(function* (
   const nowMs = yield* Clock.currentTimeMillis
   const context = { seal, act: { at: isoTime(nowMs), by }, startsAfter: 0 }
   // Checked once before any request to the broker.
-  const first = yield* Effect.fromResult(decideCreation(undefined, creation, context))
+  const first = yield* Effect.fromResult(
+    Result.flatMap(decideCreation(undefined, creation, context), (decided) => reachable(deps, decided))
+  )
   const { name } = first.record
   const id = endpointIdOf(name)
   const goesOn = yield* refuseConfigured(deps, id, name)

@@ -3,7 +3,7 @@
  * that numbers and texts need no quotes. Every fault is reported by its path. Pure.
  */
 import { Result } from "effect"
-import { didYouMean } from "../faults.ts"
+import { didYouMean } from "#base"
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 

@@ -5,11 +5,12 @@
 import { Context, Deferred, Effect, Layer, Option, Result, Schedule, Stream } from "effect"
 import { type BusError, BusUnavailable, kept, type KvChange, type KvEntry, records, replaced } from "#bus"
 import type { EndpointRecord } from "#webhooks/contract"
-import { unknownFilterNames } from "#base"
+import { eventCatalogue } from "#base"
 import { Configuration } from "#configuration"
 import {
   configuredSeal,
   type EndpointStore,
+  filterFaults,
   openEndpointStore,
   openPresences,
   type SecretSeal,
@@ -53,7 +54,7 @@ export class Endpoints extends Context.Service<
     Endpoints,
     Effect.gen(function* () {
       const configured = yield* configuredEndpoints
-      yield* warnOfUnknownNames
+      yield* warnOfFilters
       yield* followFiles(configured)
       const store = yield* openEndpointStore
       const copy = endpointsCopy(configured, yield* readerOfRecords)
@@ -100,13 +101,16 @@ export class Endpoints extends Context.Service<
   )
 }
 
-const warnOfUnknownNames = Effect.gen(function* () {
-  for (const { Name, EventFilter } of (yield* Configuration).Webhooks) {
-    const unknown = unknownFilterNames(EventFilter)
-    if (unknown.length === 0) continue
-    yield* Effect.logWarning("an EventFilter names events that are not in the catalogue").pipe(
-      Effect.annotateLogs({ endpoint: Name, unknown })
-    )
+const warnOfFilters = Effect.gen(function* () {
+  const declared = eventCatalogue.map(({ name }) => name)
+  for (const { Name, ...filters } of (yield* Configuration).Webhooks) {
+    const faults = filterFaults(filters, declared)
+    if (faults.length === 0) continue
+    const isOfNames = faults.some(({ path }) => path.startsWith("/EventFilter"))
+    const message = isOfNames
+      ? "an EventFilter names events that are not in the catalogue"
+      : "a ContentFilter asks for what no event has"
+    yield* Effect.logWarning(message).pipe(Effect.annotateLogs({ endpoint: Name, faults }))
   }
 })
 

@@ -1,11 +1,23 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
+import { records, replaced } from "#bus"
+import { openEndpointStore } from "#webhooks"
+import { endpointIdOf } from "#webhooks/contract"
 import { whileDispatching } from "../../../support/dispatcher.ts"
 import { natsServer } from "../../../../dev/fixtures/bus.ts"
 import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { startReceiver } from "../../../support/receiver.ts"
 import { arrived, metric, publish, requestsTo, stream } from "../../../support/webhooks.ts"
-import { because, callerOf, codeOf, configured, consoleOn, itemsOf, withConsole } from "../../../support/console.ts"
+import {
+  because,
+  callerOf,
+  codeOf,
+  configured,
+  consoleOn,
+  itemsOf,
+  type Json,
+  withConsole
+} from "../../../support/console.ts"
 
 const secret = "a-secret-of-this-test"
 const settings = { Name: "ci", Url: "https://ci.example/hooks", Headers: { Authorization: "Bearer of-a-key" } }
@@ -76,6 +88,41 @@ describe("webhook endpoints on the console", () => {
         assert.deepStrictEqual([status, codeOf(body)], [400, "validation_failed"])
         for (const path of ["Url", "Tries", "Headers.Host", "Secret"]) assert.include(JSON.stringify(body), `"${path}"`)
         assert.notInclude(JSON.stringify(body), "short")
+      })
+    )
+  )
+
+  it.live("are refused filters that no event can pass, and keep those that they were made with", () =>
+    withConsole((call) =>
+      Effect.gen(function* () {
+        const faultsOf = Effect.fnUntraced(function* (verb: string, body: Json) {
+          const answer = yield* call(verb, { body: { ...because, ...body } })
+          assert.strictEqual(answer.status, 400, JSON.stringify(answer.body))
+          return (answer.body["error"] as Json)["fields"]
+        })
+        const filters = {
+          EventFilter: ["*", "work_item.mergd"],
+          ContentFilter: { event: ["queue.pausd"], detail: { a: ["b"] } }
+        }
+        assert.deepStrictEqual(yield* faultsOf("POST /endpoints", { settings: { ...settings, ...filters } }), {
+          "EventFilter.1": "there is no event work_item.mergd; did you mean work_item.merged?",
+          "ContentFilter.event.0": "there is no event queue.pausd; did you mean queue.paused?",
+          "ContentFilter.detail": "no envelope has this field; did you mean details?"
+        })
+        const { bucket } = yield* openEndpointStore
+        yield* call("POST /endpoints", { body: { ...because, settings } })
+        const id = endpointIdOf("ci")
+        const older = Option.getOrThrow(yield* bucket.get(id)).value
+        const kept = { ...older.settings, EventFilter: ["my_team.*"] }
+        yield* records(bucket).change(id, () => replaced({ ...older, settings: kept }))
+        assert.deepInclude((yield* call("GET /endpoints/ci")).body["settings"], { EventFilter: ["my_team.*"] })
+        const change = (changes: Json) => ({ revision: 1, settings: changes })
+        assert.deepStrictEqual(yield* faultsOf("PATCH /endpoints/ci", change({ ContentFilter: { projct: ["a"] } })), {
+          "EventFilter.0": "there is no event my_team.*",
+          "ContentFilter.projct": "no envelope has this field; did you mean project?"
+        })
+        const others = yield* call("PATCH /endpoints/ci", { body: { ...because, ...change({ Concurrency: 3 }) } })
+        assert.deepInclude(others.body["settings"], { EventFilter: ["my_team.*"], Concurrency: 3 })
       })
     )
   )

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { didYouMean, nearNames } from "../../../services/cli/faults.ts"
+import { didYouMean, nearNames } from "#base"
 
 const known = [
   "work_item.merged",
