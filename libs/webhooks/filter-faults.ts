@@ -11,10 +11,16 @@ type Filters = Pick<EndpointSettings, "EventFilter" | "ContentFilter">
 export const filterFaults = (filters: Filters, declared: ReadonlyArray<string>): ReadonlyArray<Fault> => {
   const { EventFilter, ContentFilter = {} } = filters
   const unknown = EventFilter.flatMap((entry, at) =>
-    declared.some(compileFilter([entry])) ? [] : [{ path: `/EventFilter/${at}`, message: noSuchEvent(entry, declared) }]
+    isAnyWanted(entry, declared) ? [] : [{ path: `/EventFilter/${at}`, message: noSuchEvent(entry, declared) }]
   )
-  const chosen = declared.filter(compileFilter(EventFilter))
+  const wants = compileFilter(EventFilter)
+  const chosen = declared.filter((name) => wants(name))
   return [...unknown, ...contentFaults(ContentFilter, "/ContentFilter", { declared, chosen })]
+}
+
+const isAnyWanted = (entry: string, names: ReadonlyArray<string>) => {
+  const wants = compileFilter([entry])
+  return names.some((name) => wants(name))
 }
 
 /** What is wrong with a name that no event has, and which was meant. */
