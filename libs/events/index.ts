@@ -1,5 +1,15 @@
 /** Event types: which events a deployment's services may publish, by whom, and in which shape. */
 export { type DetailsCheck, detailsCheck } from "./details-schema.ts"
 export { type EventType, readEventType } from "./event-types.ts"
+export {
+  type EventTypeFailure,
+  EventTypeExists,
+  EventTypeIsConfigured,
+  EventTypeWasChanged,
+  InvalidEventType,
+  NoSuchEventType,
+  TooManyEventTypes
+} from "./errors.ts"
+export { EventTypeDeclarations } from "./EventTypeDeclarations.ts"
 export { configuredTypes, EventTypes } from "./EventTypes.ts"
 export { type DeclaredTypes, type GivenEvent, judgeEvent, type JudgedEvent, publisherToken } from "./judgement.ts"

@@ -51,6 +51,17 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     readers: ["webhook-dispatcher", "console", "operator"]
   },
   {
+    name: "event-types",
+    why: "Event types declared at run time: owners, schema, example, and what held before the last changes. A role judges each event by what held when it was stored.",
+    ttlMs: null,
+    keyTtl: false,
+    valueBytesMax: 400 * kib,
+    leaderReads: true,
+    isFollowed: true,
+    writers: ["console", "operator"],
+    readers: ["webhook-dispatcher", "pipeline-api", "console", "operator"]
+  },
+  {
     name: "webhook-endpoints",
     why: "Webhook endpoints made at run time: settings, secrets, certificates, and the event after which each begins. A removed one stays until its deliveries are put away.",
     ttlMs: null,
