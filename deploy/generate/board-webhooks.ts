@@ -167,6 +167,13 @@ export const webhooksBoard: Board = {
         ),
         panel("Waiting for a retry", "short", "max(webhook_retries_waiting)", "waiting", "Schedules at the broker."),
         panel(
+          "Waiting for their key",
+          "short",
+          "max by (endpoint) (webhook_waiting_for_key) > 0",
+          "{{endpoint}}",
+          "Deliveries of ordered endpoints behind an earlier one of their key."
+        ),
+        panel(
           "Events before parked endpoints",
           "short",
           "max by (endpoint) (webhook_parked_events)",

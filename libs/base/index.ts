@@ -114,5 +114,5 @@ export {
   roleNames,
   Telemetry
 } from "./settings/platform.ts"
-export { storedEventName, subjects } from "./subjects.ts"
+export { orderedPartition, storedEventName, subjects } from "./subjects.ts"
 export { decodeToken, encodeToken, tokenCharactersMax } from "./tokens.ts"

@@ -1,9 +1,12 @@
 /** Every subject of the bus, built in one place. Ids that can hold any text are encoded as tokens. */
 import { encodeToken } from "./tokens.ts"
 
+/** In place of a partition, in the subjects of deliveries that wait for others with their key. */
+export const orderedPartition = "ordered"
+
 /** The subjects of one lane of deliveries. */
 export interface DeliverySubjects {
-  readonly due: (partition: number, endpointId: string) => string
+  readonly due: (partition: number | typeof orderedPartition, endpointId: string) => string
   readonly dueAll: string
   readonly dueIn: (partition: number) => string
   readonly dueOf: (endpointId: string) => string

@@ -18,6 +18,8 @@ export interface Lease {
   readonly holder: string
   /** Called each time the lease was requested but another process holds it: the waiting loop is alive. */
   readonly onWait?: () => void
+  /** Called before the lease is taken or renewed; its result is called once the broker has stored that. */
+  readonly onWrite?: () => () => void
 }
 
 /** A currently held lease. */
@@ -90,11 +92,16 @@ const takeAndWork = Effect.fnUntraced(function* <E, R>(
   lease: Lease,
   work: Effect.Effect<unknown, E, R>
 ): Effect.fn.Return<void, E, R> {
-  const taken = yield* Effect.option(write(nats, lease, 0))
+  const written = (expectedRevision: number) =>
+    Effect.suspend(() => {
+      const stored = lease.onWrite?.()
+      return Effect.tap(write(nats, lease, expectedRevision), () => Effect.sync(() => stored?.()))
+    })
+  const taken = yield* Effect.option(written(0))
   if (taken._tag === "None") return lease.onWait?.()
   yield* Effect.logInfo("lease taken").pipe(Effect.annotateLogs({ lease: lease.key }))
   let revision = taken.value
-  const renew = Effect.suspend(() => write(nats, lease, revision)).pipe(
+  const renew = Effect.suspend(() => written(revision)).pipe(
     Effect.tap((next) => Effect.sync(() => (revision = next))),
     Effect.timeout("2 seconds")
   )

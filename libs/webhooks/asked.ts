@@ -144,7 +144,7 @@ const redriveOf = Effect.fnUntraced(function* (sequence: number) {
   const abandoned = Option.getOrUndefined(Option.flatMap(yield* messageAt("ABANDONED", sequence), readAbandoned))
   if (abandoned === undefined) return Option.none<DueDelivery>()
   const { delivery, body } = abandoned.due
-  const { previousEndedAt: _previous, ...first } = delivery
+  const { previousEndedAt: _previous, key: _key, ...first } = delivery
   const again = { redriveOf: delivery.deliveryId, deliveryId: redriveId(delivery.deliveryId, sequence) }
   const due: DueDelivery = { delivery: { ...first, ...again, attempt: 1, dueAt }, body }
   if (!isBodyLeftOut(abandoned)) return Option.some(due)

@@ -6,7 +6,7 @@
 import { hash } from "node:crypto"
 import { Option, Result } from "effect"
 import { Abandonment, AttemptBatch, Delivery, deliveryLaneOf, deliveryPartitionOf } from "#webhooks/contract"
-import { subjects } from "#base"
+import { orderedPartition, subjects } from "#base"
 import { type HeaderPairs, jsonCodec, jsonTextDecoder, type MessageCodec, type SourceMessage } from "#bus"
 
 /** A delivery with the bytes to send. */
@@ -15,6 +15,8 @@ export interface DueDelivery {
   readonly body: Uint8Array
   /** Where it came from, and where its retries wait; the first lane if absent. */
   readonly lane?: number
+  /** The last event with its key that was given up, if the receiver may not know of it. */
+  readonly gap?: number | undefined
 }
 
 export const deliveryHeader = "Starling-Delivery"
@@ -81,6 +83,10 @@ export const attemptBatchCodec = jsonCodec(AttemptBatch)
 /** Where a new delivery to an endpoint is published. */
 export const dueSubject = (endpointId: string, lanes: number) =>
   subjects.deliveries(deliveryLaneOf(endpointId, lanes)).due(deliveryPartitionOf(endpointId), endpointId)
+
+/** Where a delivery is published, or comes due again, in its lane. */
+export const dueSubjectOf = ({ delivery: { endpointId, key }, lane = 0 }: DueDelivery) =>
+  subjects.deliveries(lane).due(key === undefined ? deliveryPartitionOf(endpointId) : orderedPartition, endpointId)
 
 /** A delivery id derived from a text: the same text gives the same id. Pure. */
 export const deliveryIdFrom = (text: string): string => {

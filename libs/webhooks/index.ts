@@ -13,6 +13,7 @@ export {
   deliveryHeaders,
   deliveryIdFrom,
   dueSubject,
+  dueSubjectOf,
   type DueDelivery,
   dueDeliveryCodec,
   isBodyLeftOut,
@@ -44,6 +45,7 @@ export {
 } from "./endpoints/store.ts"
 export { configuredSeal, type ShownEndpoint, shownSettings, WebhookEndpoints } from "./endpoints/WebhookEndpoints.ts"
 export { EndpointStates, type Pause } from "./EndpointStates.ts"
+export { orderKey, type OrderKey } from "./order-key.ts"
 export { countAbandoned, lastAbandoned, redrive } from "./redrive.ts"
 export {
   requestHeaders,

@@ -1,6 +1,6 @@
 /**
  * The headers of one attempt, signatures included. Five are fixed or configured. The others are additive: the sequence
- * of the event, the mark of a test, the delivery that a redrive repeats, the signature by the previous secret, the
+ * of the event, the gap in an ordered key, the mark of a test, the delivery that a redrive repeats, the signature by the previous secret, the
  * opt-in Standard Webhooks trio, and the receiver's own.
  */
 import { createHmac } from "node:crypto"
@@ -16,7 +16,7 @@ export interface Signing {
 
 export const requestHeaders = (
   endpoint: Signing,
-  { delivery, body }: DueDelivery,
+  { delivery, body, gap }: DueDelivery,
   attemptAtMs: number
 ): Readonly<Record<string, string>> => {
   const headers: Record<string, string> = {
@@ -33,6 +33,7 @@ export const requestHeaders = (
   if (previous !== undefined && isValid(previous, attemptAtMs)) {
     headers["X-Service-Signature-Previous"] = signBody(previous.key, body)
   }
+  if (gap !== undefined) headers["X-Service-Gap"] = String(gap)
   if (delivery.isTest === true) headers["X-Service-Test"] = "true"
   if (delivery.redriveOf !== undefined) headers["X-Service-Redrive-Of"] = delivery.redriveOf
   if (endpoint.standardWebhooksKeys.length > 0) {

@@ -17,9 +17,10 @@ import {
   type Received
 } from "#bus"
 import { deliveryPartitionOf, deliveryPartitions } from "#webhooks/contract"
-import { deliveryStream, subjects } from "#base"
+import { deliveryStream, orderedPartition, subjects } from "#base"
 import { Configuration } from "#configuration"
 import { type DueDelivery, dueDeliveryCodec, EndpointStates } from "#webhooks"
+import type { DueInLane } from "./backlogs.ts"
 import { DeliveryAttempts } from "./delivery-attempt.ts"
 import { DeliveryMetrics } from "./metrics.ts"
 import { BreakerLimits, endpointWorker, type EndpointWorker } from "./endpoint-worker.ts"
@@ -27,6 +28,9 @@ import { Endpoints } from "./endpoints/Endpoints.ts"
 import { DeliveryLanes } from "./lanes.ts"
 import { removeLeftovers } from "./leftovers.ts"
 import { type EndpointSettings, isEnabled, isMadeAgain, isOf } from "./endpoints/settings.ts"
+import { DeliveryOrder } from "./order/DeliveryOrder.ts"
+import { orderedDeliveries } from "./order/ordered-delivery.ts"
+import { heldMax } from "./order/queue.ts"
 
 export interface Consuming {
   readonly workers: () => Iterable<EndpointWorker>
@@ -54,8 +58,16 @@ export const consumeDeliveries = Effect.fnUntraced(function* () {
   const deps = yield* dependencies
   const running: Running = { consumptions: new Map(), inPartitions: false, isDraining: false }
   const workers = new Map<string, EndpointWorker>()
-  const state: State = { deps, running, workers, unfollowed: new Set(), strays: new Set() }
   const changed = yield* Latch.make(false)
+  const state: State = {
+    deps,
+    running,
+    workers,
+    unfollowed: new Set(),
+    strays: new Set(),
+    unordered: new Set(),
+    again: Effect.asVoid(changed.open)
+  }
   yield* deps.endpoints.onChange((ids) =>
     Effect.andThen(
       Effect.forEach(ids, (id) => changeWorker(state, id), { discard: true }),
@@ -63,6 +75,7 @@ export const consumeDeliveries = Effect.fnUntraced(function* () {
     )
   )
   yield* deps.lanes.onChange(Effect.asVoid(changed.open))
+  yield* deps.order.onChange(Effect.asVoid(changed.open))
   for (const endpoint of deps.endpoints.all()) addWorker(state, endpoint)
   const converge = converged(state)
   yield* removeOthers(state)
@@ -86,9 +99,9 @@ export const consumeDeliveries = Effect.fnUntraced(function* () {
   )
   yield* Effect.forkScoped(Effect.schedule(Effect.ignore(look), Schedule.spaced(lookEvery)))
   const leftovers = yield* removeLeftovers({
-    durableOf: (id) => takerOf(running, id),
-    uncovered: ({ lane, endpointId }) => {
-      state.strays.add(keyOf({ stream: deliveryStream(lane), durable: takerOf(running, endpointId) }))
+    durableOf: (due) => takerOf(state, due),
+    uncovered: (due) => {
+      state.strays.add(keyOf({ stream: deliveryStream(due.lane), durable: takerOf(state, due) }))
       return Effect.asVoid(changed.open)
     }
   })
@@ -100,7 +113,7 @@ export const consumeDeliveries = Effect.fnUntraced(function* () {
         Effect.sync(() => void state.unfollowed.add(id)),
         changed.open
       ),
-    drain: (patienceMs) => drain(running, patienceMs)
+    drain: (patienceMs) => Effect.andThen(deps.order.closeAll, drain(running, patienceMs))
   }
   return consuming
 })
@@ -116,6 +129,8 @@ const dependencies = Effect.gen(function* () {
     partitionsAbove: (yield* Configuration).WebhookDelivery.PartitionsAbove,
     states: yield* EndpointStates,
     attempts: yield* DeliveryAttempts,
+    order: yield* DeliveryOrder,
+    handleOrdered: yield* orderedDeliveries,
     metrics: yield* DeliveryMetrics,
     breakerLimits: yield* BreakerLimits,
     mayLeave: endpoints.mayLeave,
@@ -129,6 +144,7 @@ interface OpenConsumption {
   readonly scope: Scope.Closeable
   readonly stream: string
   readonly durable: string
+  readonly filterSubject: string
   unackedMax: number
 }
 
@@ -147,11 +163,15 @@ interface State {
   readonly unfollowed: Set<string>
   /** Consumers by stream and name, in lanes other than their endpoints' own, where deliveries were left. */
   readonly strays: Set<string>
+  /** Endpoints whose order has ended: no process takes them alone. */
+  readonly unordered: Set<string>
+  /** Has the consumers brought in line once more. */
+  readonly again: Effect.Effect<void>
 }
 
 /** The open consumers of one endpoint: two or more while it moves between lanes. */
-const consumersOf = ({ consumptions, inPartitions }: Running, endpointId: string) =>
-  inPartitions ? [] : [...consumptions.values()].filter(({ durable }) => durable === durableOf(endpointId))
+const consumersOf = ({ consumptions }: Running, endpointId: string) =>
+  [...consumptions.values()].filter(({ durable }) => endpointOf(durable) === endpointId)
 
 const addWorker = ({ deps, running, workers, unfollowed }: State, endpoint: EndpointSettings) => {
   const pauseUntil = (untilMs: number) =>
@@ -162,7 +182,7 @@ const addWorker = ({ deps, running, workers, unfollowed }: State, endpoint: Endp
     )
   deps.metrics.begin(endpoint)
   unfollowed.add(endpoint.id)
-  workers.set(endpoint.id, endpointWorker(endpoint, { ...deps, pauseUntil }))
+  workers.set(endpoint.id, endpointWorker(endpoint, { ...deps, isTaken: deps.order.mayLeave, pauseUntil }))
 }
 
 /** Ends when nothing is in flight to an endpoint that is gone, recreated or disabled. */
@@ -170,6 +190,7 @@ const changeWorker = Effect.fnUntraced(function* (state: State, id: string) {
   const { deps, workers } = state
   const endpoint = deps.endpoints.byId(id)
   const worker = workers.get(id)
+  if (worker?.settings().orderKey !== undefined && endpoint?.orderKey === undefined) state.unordered.add(id)
   const isFormer = endpoint === undefined || (worker !== undefined && isMadeAgain(worker.settings(), endpoint))
   if (isFormer) {
     yield* worker?.stop ?? Effect.void
@@ -193,12 +214,50 @@ const converged = Effect.fnUntraced(function* (state: State): Effect.fn.Return<v
   const all = deps.endpoints.all()
   const inPartitions = all.length > deps.partitionsAbove
   running.inPartitions = inPartitions
-  const wanted = new Map(declaredConsumers(deps, state.strays).map((consumer) => [keyOf(consumer), consumer]))
-  const others = [...running.consumptions.keys()].filter((key) => !wanted.has(key))
+  yield* contendForOrder(state)
+  const isTaken = (endpoint: EndpointSettings) => deps.order.takes(endpoint.id)
+  const wanted = new Map(declaredConsumers(deps, isTaken, state.strays).map((consumer) => [keyOf(consumer), consumer]))
+  const isOther = ({ filterSubject }: OpenConsumption, key: string) =>
+    wanted.get(key)?.filterSubjects[0] !== filterSubject
+  const others = [...running.consumptions].flatMap(([key, open]) => (isOther(open, key) ? [key] : []))
   yield* Effect.forEach(others, (key) => close(state, key), { concurrency: 8, discard: true })
-  yield* Effect.forEach(wanted.values(), (consumer) => open(state, consumer), { concurrency: 8, discard: true })
+  const ordered = [...wanted.values()].filter(({ durable }) => isOrdered(durable))
+  const shared = [...wanted.values()].filter(({ durable }) => !isOrdered(durable))
+  yield* Effect.forEach(ordered, (consumer) => openOrdered(state, consumer), { concurrency: 8, discard: true })
+  yield* Effect.forEach(shared, (consumer) => open(state, consumer), { concurrency: 8, discard: true })
   yield* Effect.forEach([...state.unfollowed], (id) => followMarked(state, id), { concurrency: 8, discard: true })
 })
+
+/** Ordered endpoints are taken by partition; one whose order has ended is taken by all processes again. */
+const contendForOrder = Effect.fnUntraced(function* ({ deps, unordered }: State) {
+  const { endpoints, lanes, order, consumers } = deps
+  for (const id of unordered) {
+    for (const lane of lanes.all) yield* consumers.remove(deliveryStream(lane), orderedDurableOf(id))
+    unordered.delete(id)
+  }
+  for (const { orderKey, partition } of endpoints.all()) if (orderKey !== undefined) yield* order.contend(partition)
+})
+
+/**
+ * The former taker's consumer is replaced, so that all that it left comes at once. Another process can still hold the
+ * endpoint's subjects while it learns of a change: the others do not wait for that.
+ */
+const openOrdered = (state: State, consumer: ConsumerDeclaration) =>
+  Effect.gen(function* () {
+    const { order, consumers, lanes } = state.deps
+    const id = endpointOf(consumer.durable)
+    if (state.deps.endpoints.byId(id)?.orderKey !== undefined && order.opened(id) === undefined) {
+      for (const lane of lanes.all) yield* consumers.remove(deliveryStream(lane), orderedDurableOf(id))
+      yield* order.open(id)
+    }
+    yield* open(state, consumer)
+  }).pipe(
+    Effect.catch((error) =>
+      Effect.logWarning("an ordered endpoint cannot be taken yet", error).pipe(
+        Effect.andThen(Effect.forkIn(Effect.delay(state.again, againAfter), state.deps.scope))
+      )
+    )
+  )
 
 /** Clears the mark first: a change during the call to the broker marks the endpoint again. */
 const followMarked = (state: State, id: string) =>
@@ -220,17 +279,18 @@ const open = Effect.fnUntraced(function* (state: State, consumer: ConsumerDeclar
   }
   const scope = yield* Scope.fork(deps.scope)
   const lane = deps.lanes.all.find((each) => deliveryStream(each) === consumer.stream) ?? 0
-  const handler =
-    deps.lanes.all.length === 1
-      ? (received: Received<DueDelivery>) => handle(state, received)
-      : (received: Received<DueDelivery>) => handleInLane(state, lane, received)
+  const handler = (received: Received<DueDelivery>) => {
+    if (isOrdered(consumer.durable)) return handleOrdered(state, lane, received)
+    return deps.lanes.all.length === 1 ? handle(state, received) : handleInLane(state, lane, received)
+  }
   const consumption = yield* consume({ consumer, codec: dueDeliveryCodec, origin: "deliveries", handler }).pipe(
     Scope.provide(scope),
     Effect.onError(() => Scope.close(scope, Exit.void))
   )
-  if (!running.inPartitions) state.unfollowed.add(consumer.durable.slice(durableOf("").length))
-  const { stream, durable, unackedMax } = consumer
-  running.consumptions.set(keyOf(consumer), { consumption, scope, stream, durable, unackedMax })
+  const { stream, durable, unackedMax, filterSubjects } = consumer
+  state.unfollowed.add(endpointOf(durable))
+  const filterSubject = filterSubjects[0] ?? ""
+  running.consumptions.set(keyOf(consumer), { consumption, scope, stream, durable, filterSubject, unackedMax })
 })
 
 /** Running work is handed back; another consumer gets it at once. */
@@ -238,13 +298,17 @@ const close = Effect.fnUntraced(function* ({ deps, running }: State, key: string
   const known = running.consumptions.get(key)
   if (known === undefined) return
   yield* Scope.close(known.scope, Exit.void)
-  yield* deps.consumers.remove(known.stream, known.durable)
+  const { stream, durable } = known
+  const isTaken = deps.order.takes(endpointOf(durable))
+  if (isOrdered(durable)) yield* deps.order.close(endpointOf(durable))
+  // An ordered endpoint's consumer may be its next taker's by now.
+  if (isTaken || !isOrdered(durable)) yield* deps.consumers.remove(stream, durable)
   running.consumptions.delete(key)
 })
 
 /** Removes consumers of DELIVERIES, and of the other lanes, that no endpoint needs. */
 const removeOthers = Effect.fnUntraced(function* ({ deps }: State) {
-  const wanted = new Set(declaredConsumers(deps).map(keyOf))
+  const wanted = new Set(declaredConsumers(deps, () => true).map(keyOf))
   for (const lane of deps.lanes.all) {
     const stream = deliveryStream(lane)
     const present = yield* deps.consumers.names(stream)
@@ -287,7 +351,7 @@ const markHeldWrongly = Effect.fnUntraced(function* ({ deps, running, workers, u
     do {
       const page = yield* deps.consumers.page(stream, offset)
       for (const { name, isPaused } of page.consumers) {
-        const id = name.slice(durableOf("").length)
+        const id = endpointOf(name)
         const worker = workers.get(id)
         if (worker !== undefined && isPaused !== (heldUntilMs(deps, worker) ?? 0) > nowMs) unfollowed.add(id)
       }
@@ -336,6 +400,25 @@ const handleInLane = (state: State, lane: number, received: Received<DueDelivery
   })
 }
 
+/** Made in whichever lane it is found; its retries wait in the lane to which its endpoint moved, if it did. */
+const handleOrdered = Effect.fnUntraced(function* (
+  state: State,
+  lane: number,
+  received: Received<DueDelivery>
+): Effect.fn.Return<AckDecision> {
+  const { deps, workers } = state
+  const { delivery } = received.value
+  const worker = workers.get(delivery.endpointId)
+  if (worker === undefined) return yield* handleUnknown(state, received)
+  const settings = worker.settings()
+  if (!isOf(settings, delivery)) return yield* deps.attempts.archive(received.value, settings.name)
+  const other = yield* Effect.orElseSucceed(deps.lanes.elsewhere(delivery.endpointId, lane), () => undefined)
+  const here = { ...received, value: { ...received.value, lane: other ?? lane } }
+  // What was left when its order had ended goes as it comes.
+  if (settings.orderKey !== undefined) return yield* deps.handleOrdered(worker, here)
+  return yield* state.running.inPartitions ? handleInPartition(deps, worker, here) : worker.handle(here)
+})
+
 /** Another process's fan-out can know an endpoint a moment before this one does. */
 const handleUnknown = Effect.fnUntraced(function* (state: State, received: Received<DueDelivery>) {
   yield* Effect.ignore(state.deps.endpoints.catchUp)
@@ -356,7 +439,7 @@ const handleInPartition = Effect.fnUntraced(function* (
   const obstacle = obstacleTo(worker, states, nowMs)
   if (obstacle === undefined) return yield* worker.handle(received)
   metrics.postponed(worker.settings(), obstacle.reason)
-  return yield* attempts.postpone(received.value, received.subject, obstacle.untilMs)
+  return yield* attempts.postpone(received.value, obstacle.untilMs)
 })
 
 const fullDelayMs = 500
@@ -388,51 +471,76 @@ export const obstacleTo = (
  * so this need not cover a receiver's timeout.
  */
 const ackWaitMs = 5_000
+/** Many are held, each with a heartbeat; a dead taker's consumer is replaced, whatever its deliveries wait for. */
+const orderedAckWaitMs = 10_000
 
 /** Deliveries in work per partition and process: a few for each of its endpoints, and a bound on memory. */
 const partitionUnackedMax = 512
 
 const durableOf = (endpointId: string) => `endpoint-${endpointId}`
 
+const orderedDurableOf = (endpointId: string) => `ordered-${endpointId}`
+
+const isOrdered = (durable: string) => durable.startsWith("ordered-")
+
+/** The endpoint of a consumer of its own. */
+const endpointOf = (durable: string) => durable.slice(durable.indexOf("-") + 1)
+
 const partitionDurableOf = (partition: number) => `partition-${partition}`
 
-/** The name of the consumer, in any lane, that takes an endpoint's deliveries. */
-const takerOf = ({ inPartitions }: Running, endpointId: string) =>
-  inPartitions ? partitionDurableOf(deliveryPartitionOf(endpointId)) : durableOf(endpointId)
+/** The name of the consumer that takes what is due. */
+const takerOf = ({ deps, running: { inPartitions } }: State, { lane, endpointId, subject }: DueInLane) => {
+  const isInOrder = subject === subjects.deliveries(lane).due(orderedPartition, endpointId)
+  const hasOrder = deps.endpoints.byId(endpointId)?.orderKey !== undefined
+  if (inPartitions ? isInOrder : hasOrder) return orderedDurableOf(endpointId)
+  return inPartitions ? partitionDurableOf(deliveryPartitionOf(endpointId)) : durableOf(endpointId)
+}
 
 const keyOf = ({ stream, durable }: Pick<ConsumerDeclaration, "stream" | "durable">) => `${stream} ${durable}`
 
 /**
  * The consumers that the endpoints need: one for each, or one for each partition, in its lane, and wherever deliveries
- * were left; while endpoints move, in every lane, so that no lane holds anything without a consumer.
+ * were left; while endpoints move, in every lane, so that no lane holds anything without a consumer. An ordered
+ * endpoint always has one of its own, in the process that takes it.
  */
 const declaredConsumers = (
   { endpoints, lanes, partitionsAbove }: Dependencies,
+  isTaken: (endpoint: EndpointSettings) => boolean,
   strays: ReadonlySet<string> = new Set()
 ): ReadonlyArray<ConsumerDeclaration> => {
   const all = endpoints.all()
   const { count, before, cursors } = lanes.state()
   const isMoving = before !== undefined || cursors.some((cursor) => cursor?.left !== undefined)
+  const inPartitions = all.length > partitionsAbove
   return lanes.all.flatMap((lane) => {
     const isNeeded = (partition: number, consumer: ConsumerDeclaration) =>
       isMoving || partition % count === lane || strays.has(keyOf(consumer))
-    if (all.length > partitionsAbove) {
-      return partitionConsumers(lane).filter((consumer, partition) => isNeeded(partition, consumer))
-    }
-    return all.flatMap((endpoint) => {
-      const consumer = endpointConsumer(endpoint, lane)
-      return isNeeded(endpoint.partition, consumer) ? [consumer] : []
+    const ofPartitions = inPartitions
+      ? partitionConsumers(lane).filter((consumer, partition) => isNeeded(partition, consumer))
+      : []
+    const own = all.flatMap((endpoint) => {
+      const consumer = consumerOf(endpoint, lane, inPartitions)
+      if (endpoint.orderKey !== undefined) {
+        return isTaken(endpoint) && isNeeded(endpoint.partition, consumer) ? [consumer] : []
+      }
+      return (inPartitions ? strays.has(keyOf(consumer)) : isNeeded(endpoint.partition, consumer)) ? [consumer] : []
     })
+    return [...ofPartitions, ...own]
   })
 }
 
-const endpointConsumer = (endpoint: EndpointSettings, lane: number): ConsumerDeclaration => ({
-  stream: deliveryStream(lane),
-  durable: durableOf(endpoint.id),
-  filterSubjects: [subjects.deliveries(lane).dueOf(endpoint.id)],
-  unackedMax: endpoint.concurrency,
-  ackWaitMs
-})
+/** In partitions an endpoint without an order has one only where deliveries were left from an order. */
+const consumerOf = (endpoint: EndpointSettings, lane: number, inPartitions: boolean): ConsumerDeclaration => {
+  const { dueOf, due } = subjects.deliveries(lane)
+  const isOfOrder = inPartitions || endpoint.orderKey !== undefined
+  return {
+    stream: deliveryStream(lane),
+    durable: isOfOrder ? orderedDurableOf(endpoint.id) : durableOf(endpoint.id),
+    filterSubjects: [inPartitions ? due(orderedPartition, endpoint.id) : dueOf(endpoint.id)],
+    unackedMax: endpoint.orderKey === undefined ? endpoint.concurrency : heldMax + 2 * endpoint.concurrency,
+    ackWaitMs: endpoint.orderKey === undefined ? ackWaitMs : orderedAckWaitMs
+  }
+}
 
 const partitionConsumers = (lane: number): ReadonlyArray<ConsumerDeclaration> =>
   Array.from({ length: deliveryPartitions }, (_, partition) => ({

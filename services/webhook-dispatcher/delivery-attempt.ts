@@ -14,10 +14,11 @@ import { Configuration } from "#configuration"
 import { Secrets } from "#runtime"
 import { AbandonedDeliveries, removed } from "./abandoned.ts"
 import { AttemptLog, attemptRecord } from "./attempt-log.ts"
-import { deliveryHeaders, type DueDelivery, EndpointStates, requestHeaders } from "#webhooks"
+import { deliveryHeaders, type DueDelivery, dueSubjectOf, EndpointStates, requestHeaders } from "#webhooks"
 import { DeliveryMetrics } from "./metrics.ts"
+import { DeliveryOrder } from "./order/DeliveryOrder.ts"
 import type { EndpointSettings, MadeAtRunTime } from "./endpoints/settings.ts"
-import { AttemptResult, decide, type Decision, describe, isSuccess, type RetrySettings } from "./retry-policy.ts"
+import { AttemptResult, decide, Decision, describe, isSuccess, type RetrySettings } from "./retry-policy.ts"
 
 /** The result of an attempt. */
 export interface Attempted {
@@ -51,7 +52,7 @@ export class DeliveryAttempts extends Context.Service<
       attempted: Attempted
     ) => Effect.Effect<AckDecision>
     /** Puts a delivery off until a moment (epoch ms) without counting an attempt. */
-    readonly postpone: (due: DueDelivery, subject: string, untilMs: number) => Effect.Effect<AckDecision>
+    readonly postpone: (due: DueDelivery, untilMs: number) => Effect.Effect<AckDecision>
     /** Archives a delivery of a removed endpoint, found where another endpoint has its name. */
     readonly archive: (due: DueDelivery, name: string) => Effect.Effect<AckDecision>
   }
@@ -63,7 +64,7 @@ export class DeliveryAttempts extends Context.Service<
       return DeliveryAttempts.of({
         attempt: (endpoint, due, leaving) => attempt(deps, { endpoint, due, leaving }),
         conclude: (endpoint, due, sent) => conclude(deps, { endpoint, due, sent }),
-        postpone: (due, subject, untilMs) => postpone(deps, { due, subject, untilMs }),
+        postpone: (due, untilMs) => postpone(deps, due, untilMs),
         archive: (due, name) => stored(deps.abandoned.ownerless(due, name, removed))
       })
     })
@@ -80,6 +81,7 @@ const dependencies = Effect.gen(function* () {
     abandoned: yield* AbandonedDeliveries,
     log: yield* AttemptLog,
     states: yield* EndpointStates,
+    order: yield* DeliveryOrder,
     metrics: yield* DeliveryMetrics,
     redact: (yield* Secrets).redact,
     clock: yield* Clock.Clock,
@@ -100,9 +102,13 @@ interface Sending {
   readonly leaving: Leaving
 }
 
-const attempt = ({ receivers, clock }: Dependencies, { endpoint, due, leaving }: Sending): Effect.Effect<Attempted> => {
+const attempt = (
+  { receivers, clock, order }: Dependencies,
+  { endpoint, due, leaving }: Sending
+): Effect.Effect<Attempted> => {
   const startedAtMs = clock.currentTimeMillisUnsafe()
-  const headers = requestHeaders(endpoint, due, startedAtMs)
+  const gap = order.gapOf(due.delivery)
+  const headers = requestHeaders(endpoint, gap === undefined ? due : { ...due, gap }, startedAtMs)
   const request = receivers.request({
     method: "POST",
     url: endpoint.url,
@@ -176,7 +182,12 @@ const conclude = (deps: Dependencies, delivery: SentDelivery): Effect.Effect<Ack
     endpoint.id,
     attemptRecord(due.delivery, endpoint.name, { ...sent, ...shownHeaders(delivery), decision, redact: hide })
   )
-  return isTest || decision._tag === "Delivered" ? delivered : stored(store(deps, delivery, decision))
+  const isDone = isTest || decision._tag === "Delivered"
+  if (due.delivery.key !== undefined) {
+    const done = isDone ? Effect.succeed(decision) : store(deps, delivery, decision)
+    return stored(Effect.flatMap(done, (followed) => deps.order.settle(due.delivery, followed)))
+  }
+  return isDone ? delivered : stored(store(deps, delivery, decision))
 }
 
 const configured = "[configured]"
@@ -193,20 +204,24 @@ const shownHeaders = ({ endpoint, sent }: SentDelivery) => {
 /** Also hides the endpoint's own secrets, but no others': searching for those of all endpoints would take too long. */
 const redactFor = (redact: (text: string) => string, own: MadeAtRunTime) => (text: string) => redact(own.redact(text))
 
-/** Stores the consequence of an attempt that did not deliver. */
+/** Stores the consequence of an attempt that did not deliver, and returns the decision that was carried out. */
 const store = (
   deps: Dependencies,
   delivery: SentDelivery,
   decision: Exclude<Decision, { readonly _tag: "Delivered" }>
-): Effect.Effect<unknown, BusError> => {
+): Effect.Effect<Decision, BusError> => {
   const { endpoint } = delivery
   switch (decision._tag) {
     case "Retry":
-      return Effect.catchIf(retry(deps, delivery, decision.dueAtMs), isTooLarge, ({ detail }) =>
-        abandon(deps, delivery, `its retry cannot be stored: ${detail}`)
+      return retry(deps, delivery, decision.dueAtMs).pipe(
+        Effect.as(decision),
+        Effect.catchIf(isTooLarge, ({ detail }) => {
+          const reason = `its retry cannot be stored: ${detail}`
+          return Effect.as(abandon(deps, delivery, reason), Decision.GiveUp({ reason }))
+        })
       )
     case "GiveUp":
-      return abandon(deps, delivery, decision.reason)
+      return Effect.as(abandon(deps, delivery, decision.reason), decision)
     case "Gone":
       return abandon(deps, delivery, "410 Gone").pipe(
         Effect.andThen(
@@ -216,35 +231,25 @@ const store = (
           })
         ),
         Effect.andThen(Effect.logError("an endpoint answered 410 Gone and is now paused; resume it when it is back")),
-        Effect.annotateLogs({ endpoint: endpoint.name })
+        Effect.annotateLogs({ endpoint: endpoint.name }),
+        Effect.as(decision)
       )
   }
 }
 
-const retry = (deps: Dependencies, { endpoint, due, sent }: SentDelivery, dueAtMs: number) => {
+const retry = (deps: Dependencies, { due, sent }: SentDelivery, dueAtMs: number) => {
   const previousEndedAt = sent.startedAtMs + Math.round(sent.durationMs)
   const next = { ...due.delivery, attempt: due.delivery.attempt + 1, dueAt: dueAtMs, previousEndedAt }
-  return schedule(deps, {
-    due: { ...due, delivery: next },
-    subject: subjects.deliveries(due.lane ?? 0).due(endpoint.partition, endpoint.id),
-    messageId: `${next.deliveryId}:${next.attempt}`
-  })
+  return schedule(deps, { ...due, delivery: next }, `${next.deliveryId}:${next.attempt}`)
 }
 
-interface Scheduled {
-  readonly due: DueDelivery
-  /** The subject to which the broker publishes it when due. */
-  readonly subject: string
-  readonly messageId: string
-}
-
-const schedule = ({ publisher }: Dependencies, { due, subject, messageId }: Scheduled) =>
+const schedule = ({ publisher }: Dependencies, due: DueDelivery, messageId: string) =>
   publisher.publishRaw(
     subjects.deliveries(due.lane ?? 0).wait(due.delivery.endpointId, due.delivery.deliveryId),
     due.body,
     {
       messageId,
-      headers: [...deliveryHeaders(due.delivery), ...scheduleHeaders(due.delivery.dueAt, subject)]
+      headers: [...deliveryHeaders(due.delivery), ...scheduleHeaders(due.delivery.dueAt, dueSubjectOf(due))]
     }
   )
 
@@ -267,16 +272,10 @@ const abandon = Effect.fnUntraced(function* (
   )
 })
 
-interface Postponed {
-  readonly due: DueDelivery
-  readonly subject: string
-  readonly untilMs: number
-}
-
-const postpone = (deps: Dependencies, { due, subject, untilMs }: Postponed): Effect.Effect<AckDecision> => {
+const postpone = (deps: Dependencies, due: DueDelivery, untilMs: number): Effect.Effect<AckDecision> => {
   const postponed = { ...due.delivery, dueAt: Math.round(untilMs) }
   const messageId = `${postponed.deliveryId}:${postponed.attempt}:${postponed.dueAt}`
-  return stored(schedule(deps, { due: { ...due, delivery: postponed }, subject, messageId }))
+  return stored(schedule(deps, { ...due, delivery: postponed }, messageId))
 }
 
 /** Retries the write until the broker stores it, then acks. */

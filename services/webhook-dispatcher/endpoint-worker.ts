@@ -42,6 +42,8 @@ export interface WorkerServices {
   readonly breakerLimits: BreakerLimits
   /** Whether a request can be sent to this endpoint at this moment. */
   readonly mayLeave: (endpoint: EndpointSettings) => boolean
+  /** Whether no other process may have taken an ordered endpoint. */
+  readonly isTaken: (endpointId: string) => boolean
   /** Has the broker send nothing to this endpoint until then (per-endpoint consumers only). */
   readonly pauseUntil: (untilMs: number) => Effect.Effect<void, BusError>
 }
@@ -151,13 +153,16 @@ const send = (worker: Worker, due: DueDelivery, clock: Clock.Clock): Effect.Effe
       const isHeld = isFull || breaker.phaseAt(nowMs) !== "closed"
       metrics.left(worker.settings, delivery, { nowMs, takenMs, isHeld })
     }
-    const leaving = { mayLeave: worker.leaving, onLeave }
+    const { isTaken } = worker.services
+    const mayLeave =
+      delivery.key === undefined ? worker.leaving : () => worker.leaving() && isTaken(delivery.endpointId)
+    const leaving = { mayLeave, onLeave }
     const sent: Effect.Effect<AckDecision> = Effect.suspend(() => {
       const { settings } = worker
       return Effect.flatMap(attempts.attempt(settings, due, leaving), (attempted) => {
         const concluded = conclude(worker, due, { endpoint: settings, attempted })
         if (attempted.error?._tag !== "Withdrawn") return concluded
-        return Effect.flatMap(mayLeaveAgain(worker), (may) => (may ? sent : concluded))
+        return Effect.flatMap(mayLeaveAgain(worker), (may) => (may && mayLeave() ? sent : concluded))
       })
     })
     worker.inWork += 1

@@ -14,8 +14,8 @@ import { Endpoints } from "./endpoints/Endpoints.ts"
 const looksAtOnce = 64
 
 export interface LeftoverOptions {
-  /** The name of the consumer that takes an endpoint's deliveries. */
-  readonly durableOf: (endpointId: string) => string
+  /** The name of the consumer that takes what is due. */
+  readonly durableOf: (due: DueInLane) => string
   /** Handles deliveries whose consumer does not exist. */
   readonly uncovered: (due: DueInLane) => Effect.Effect<void>
 }
@@ -36,7 +36,7 @@ export const removeLeftovers = Effect.fnUntraced(function* ({ durableOf, uncover
     if (endpoint === undefined) return
     const stream = deliveryStream(lane)
     const oldest = Option.getOrUndefined(yield* reader.next(stream, 1, subject))?.sequence
-    const floor = yield* consumers.backlog(stream, durableOf(endpointId)).pipe(
+    const floor = yield* consumers.backlog(stream, durableOf(due)).pipe(
       Effect.map(({ ackFloor }) => ackFloor),
       Effect.catchTag("BusNotFound", () => Effect.undefined)
     )

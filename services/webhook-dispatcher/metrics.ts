@@ -154,7 +154,14 @@ export const postponed = defineCounter({
   values: { reason: ["full", "circuit_open", "paused"] }
 })
 
+export const waitingForKey = defineGauge({
+  name: "webhook_waiting_for_key",
+  help: "Deliveries of an ordered endpoint that wait for an earlier one of their key, by endpoint; 0 where another process takes it.",
+  labels: ["endpoint"]
+})
+
 export const webhookMetrics = [
+  waitingForKey,
   eventsReceived,
   deliveries,
   attempts,
@@ -294,9 +301,16 @@ const endpointSeries = Effect.gen(function* () {
   const histograms = [receiverSeconds, publishToFirstByteSeconds, publishToDeliveredSeconds, retryLateness].map(
     (definition) => metrics.histogram(definition)
   )
-  const gauges = [parkedEvents, backlog, oldestDueAge, inFlight, circuitState, endpointPaused, endpointLatency].map(
-    (definition) => metrics.gauge(definition)
-  )
+  const gauges = [
+    parkedEvents,
+    backlog,
+    oldestDueAge,
+    waitingForKey,
+    inFlight,
+    circuitState,
+    endpointPaused,
+    endpointLatency
+  ].map((definition) => metrics.gauge(definition))
   const parked = metrics.gauge(parkedEvents)
   const names = new Map<string, string>()
   const ended = new Map<string, number>()

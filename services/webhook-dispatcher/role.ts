@@ -3,7 +3,8 @@
  *
  * in: `events.>` (relay), `deliveries.due.>` (consumer per endpoint or partition), KV `endpoints`, `webhook-endpoints`,
  * `deliveries-asked` (tests, and deliveries that operators resend)
- * out: signed POSTs to the endpoints, `deliveries.>`, `attempts.*`, `abandoned.*`, `rejected.*`, KV `webhook-dispatchers`
+ * out: signed POSTs to the endpoints, `deliveries.>`, `attempts.*`, `abandoned.*`, `rejected.*`, KV `webhook-dispatchers`,
+ * `webhook-gaps` and `leases`
  * state: each fan-out's cursor and roster in the stream of its lane, of which DELIVERIES is the first; KV `endpoints`
  * failure policy: the message counts its attempts; a retry is a schedule; after MaxAttempts a delivery goes to
  * ABANDONED; a broken envelope goes to REJECTED; no receiver can affect another endpoint.
@@ -21,6 +22,7 @@ import { DeliveryAttempts } from "./delivery-attempt.ts"
 import { circuitState, DeliveryMetrics, endpointPaused, inFlight } from "./metrics.ts"
 import { Endpoints } from "./endpoints/Endpoints.ts"
 import { DeliveryLanes } from "./lanes.ts"
+import { DeliveryOrder } from "./order/DeliveryOrder.ts"
 import { FanOut } from "./fan-out/fan-out.ts"
 
 /** Checks the configuration before any request to the broker. */
@@ -52,7 +54,7 @@ const eventTypes = Layer.unwrap(Effect.map(Configuration, ({ Events }) => EventT
 
 const services = DeliveryAttempts.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(AbandonedDeliveries.layer, AttemptLog.layer)),
-  Layer.provideMerge(Layer.mergeAll(Backlogs.layer, EndpointStates.layer)),
+  Layer.provideMerge(Layer.mergeAll(Backlogs.layer, EndpointStates.layer, DeliveryOrder.layer)),
   Layer.provideMerge(Layer.mergeAll(DeliveryLanes.layer, Endpoints.layer, DeliveryMetrics.layer, eventTypes))
 )
 

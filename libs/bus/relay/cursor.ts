@@ -17,6 +17,8 @@ import type { RelayOptions } from "./relay.ts"
 export interface RelayStep<Cursor> {
   readonly messages: ReadonlyArray<BatchMessage>
   readonly cursor: Cursor
+  /** Stored in this order, or not at all: in one batch, however small. */
+  readonly isInOrder?: boolean
 }
 
 /** A relay's cursor location, and its codec. */
@@ -52,7 +54,7 @@ export interface WrittenStep {
 }
 
 /**
- * Writes a step. A large step goes in one atomic batch with its cursor, where both are in one stream. The broker takes
+ * Writes a step. A large step, and one in order, goes in one atomic batch with its cursor, where both are in one stream. The broker takes
  * two milliseconds for any batch, so a small step is written ahead instead: first the cursor with the step's messages
  * in it, then the messages. Fails when a twin was faster.
  *
@@ -66,7 +68,7 @@ export const writeStep = <Cursor>(
   expectedSequence: number
 ): Effect.Effect<WrittenStep, BusError> => {
   const bytes = step.messages.reduce((sum, message) => sum + message.data.length, 0)
-  if (place.stream === undefined && !isSmall(step.messages.length, bytes)) {
+  if (place.stream === undefined && (step.isInOrder === true || !isSmall(step.messages.length, bytes))) {
     const cursor = cursorMessage(place, { cursor: step.cursor, pending: [] }, expectedSequence)
     return Effect.map(writeBatch(nats, crypto.randomUUID(), [cursor, ...step.messages]), (last) => ({
       sequence: last - step.messages.length,

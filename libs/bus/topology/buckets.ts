@@ -84,6 +84,17 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     readers: ["webhook-dispatcher", "console", "operator"]
   },
   {
+    name: "webhook-gaps",
+    why: "Of each key of an ordered endpoint, the last event that was given up, until its receiver has been told.",
+    // As long as the delivery itself is kept in ABANDONED.
+    ttlMs: 30 * dayMs,
+    keyTtl: true,
+    valueBytesMax: kib,
+    leaderReads: true,
+    writers: ["webhook-dispatcher"],
+    readers: ["webhook-dispatcher", "operator"]
+  },
+  {
     name: "views",
     why: "What lists and watchdogs go by: one row per entity, made from its last record in LOG; made again from the log's beginning when empty.",
     ttlMs: null,

@@ -7,7 +7,8 @@ import { Count, EpochMs, EventName, Ordinal, SchemaVersion, text, Timestamp, Uui
 
 /**
  * One event on its way to one endpoint. `storedAt`: when the event was stored; `dueAt`: the earliest time to send it
- * (both epoch milliseconds). `entity` keeps first attempts in order. `redriveOf`: the delivery that an operator sends
+ * (both epoch milliseconds). `entity` keeps first attempts in order. `key`: deliveries of an ordered endpoint with
+ * the same one wait for each other. `redriveOf`: the delivery that an operator sends
  * again with this one. `previousEndedAt`: when the attempt before this one ended. `isTest`: an operator's test, tried
  * once and abandoned without a trace except its attempt.
  */
@@ -21,6 +22,7 @@ export const Delivery = Schema.Struct({
   storedAt: EpochMs,
   dueAt: EpochMs,
   entity: Schema.optionalKey(Schema.String),
+  key: Schema.optionalKey(text(64)),
   redriveOf: Schema.optionalKey(Uuid),
   previousEndedAt: Schema.optionalKey(EpochMs),
   isTest: Schema.optionalKey(Schema.Boolean)
@@ -93,6 +95,9 @@ export const Abandonment = Schema.Struct({
   isBodyLeftOut: Schema.optionalKey(Schema.Boolean)
 })
 export interface Abandonment extends Schema.Schema.Type<typeof Abandonment> {}
+
+/** The last event of a key that was given up. */
+export const KeyGap = Schema.Struct({ sequence: Count })
 
 /** The state of an endpoint beyond its configuration. */
 export const EndpointState = Schema.Struct({

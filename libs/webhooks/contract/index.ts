@@ -21,6 +21,7 @@ export {
   deliveryPartitions,
   endpointIdOf,
   EndpointState,
+  KeyGap,
   partitionOf
 } from "./deliveries.ts"
 export { CertificateFacts, Credentials } from "./credentials.ts"

@@ -67,6 +67,9 @@ const headerIssue = (name: string, value: string, isRepeated: boolean) => {
 
 const OwnHeaders = Schema.Record(Schema.String, Schema.String).check(Schema.makeFilter(headerIssues))
 
+/** `entity`, or a JSON pointer that names at least one member. */
+const OrderBy = Schema.String.check(Schema.isMaxLength(200), Schema.isPattern(/^(?:entity|(?:\/(?:[^~/]|~[01])+)+)$/u))
+
 /** One endpoint. Seconds may be fractions. */
 export const EndpointEntry = Schema.Struct({
   Name: required(
@@ -111,6 +114,10 @@ export const EndpointEntry = Schema.Struct({
     Schema.Boolean,
     true,
     "Whether it is left in peace for a while after 20 failures in a row over 30 s; that costs no attempt."
+  ),
+  OrderBy: optional(
+    OrderBy,
+    "Delivers events with one key in their order, each after the one before has ended. `entity`, or a JSON pointer into the envelope: `/details/orderId`."
   ),
   Headers: shownAs("nothing")(
     withDefault(

@@ -43,6 +43,12 @@ export const settingFields: ReadonlyArray<SettingField> = [
     hint: "Deliveries; beyond, it is parked. 100,000 if empty.",
     kind: "number"
   },
+  {
+    key: "OrderBy",
+    label: "In order by",
+    hint: "entity, or a pointer into the event: /details/orderId. Empty: no order.",
+    kind: "text"
+  },
   { key: "CircuitBreaker", label: "Breaker", hint: "Opens after 20 failures in a row.", kind: "switch" }
 ]
 

@@ -214,8 +214,12 @@ export const wholeView = Effect.fnUntraced(function* (endpoint: KnownEndpoint) {
       messagesMax: 1
     })
   )
-  const unacked = yield* Effect.forEach(lanes, (lane) =>
-    consumers.backlog(deliveryStream(lane), `endpoint-${endpoint.id}`).pipe(
+  // The second is an ordered endpoint's.
+  const durables = lanes.flatMap((lane) =>
+    [`endpoint-${endpoint.id}`, `ordered-${endpoint.id}`].map((name) => [lane, name] as const)
+  )
+  const unacked = yield* Effect.forEach(durables, ([lane, durable]) =>
+    consumers.backlog(deliveryStream(lane), durable).pipe(
       Effect.map((backlog): ReadonlyArray<number> => [backlog.unacked]),
       Effect.catchTag("BusNotFound", () => Effect.succeed([])),
       refusing

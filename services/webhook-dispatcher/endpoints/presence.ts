@@ -30,12 +30,12 @@ const renewEvery = "1 second"
 const marginMs = 500
 
 /** A lease by two clocks: one can stop while the machine sleeps, the other can be set. */
-interface Instant {
+export interface Instant {
   readonly wallMs: number
   readonly monotonicMs: number
 }
 
-const instantOf = (clock: Clock.Clock): Instant => ({
+export const instantOf = (clock: Clock.Clock): Instant => ({
   wallMs: clock.currentTimeMillisUnsafe(),
   monotonicMs: Number(clock.currentTimeNanosUnsafe() / 1_000_000n)
 })

@@ -16,6 +16,8 @@ import {
   compileContentFilter,
   credentialFaults,
   openCredentials,
+  orderKey,
+  type OrderKey,
   type OwnCredentials,
   readSettings,
   type SecretSeal,
@@ -48,6 +50,8 @@ export interface EndpointSettings {
   readonly wants: EventFilter
   /** Whether the content of an event fits; absent without a filter on it. */
   readonly fits?: ((envelope: unknown) => boolean) | undefined
+  /** Undefined for an endpoint without `OrderBy`. */
+  readonly orderKey?: OrderKey | undefined
   readonly timeoutMs: number
   readonly concurrency: number
   readonly backlogMax: number
@@ -134,6 +138,7 @@ const withSecrets = (entry: RecordSettings, retryAfterMsMax: number, secrets: Se
     headers: Object.keys(entry.Headers).length === 0 ? undefined : entry.Headers,
     wants: compileFilter(entry.EventFilter),
     fits: entry.ContentFilter === undefined ? undefined : compileContentFilter(entry.ContentFilter),
+    orderKey: entry.OrderBy === undefined ? undefined : orderKey(entry.OrderBy),
     timeoutMs: Math.round(entry.TimeoutSeconds * 1_000),
     concurrency: entry.Concurrency,
     backlogMax: entry.BacklogMax,

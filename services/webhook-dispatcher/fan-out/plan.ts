@@ -7,13 +7,14 @@
 import { Option, Result, Schema } from "effect"
 import { type BatchMessage, header, jsonTextDecoder, type RelayStep } from "#bus"
 import { Delivery } from "#webhooks/contract"
-import { type EventFilter, subjects } from "#base"
+import { type EventFilter, orderedPartition, subjects } from "#base"
 import {
   deliveryHeader,
   deliveryHeaders,
   type FanOutCursor,
   hasNextEvent,
   join,
+  type OrderKey,
   park,
   type StoredEvent
 } from "#webhooks"
@@ -25,6 +26,8 @@ export interface FanOutTarget {
   readonly wants: EventFilter
   /** Whether the content of an event fits; absent without a filter on it. */
   readonly fits?: ((envelope: unknown) => boolean) | undefined
+  /** Of an ordered endpoint. */
+  readonly orderKey?: OrderKey | undefined
 }
 
 export type FanOutStep = RelayStep<FanOutCursor>
@@ -52,7 +55,7 @@ export const planRun = (run: FanOutRun, start: FanOutCursor): ReadonlyArray<FanO
   let step = emptyStep()
   let cursor = start
   const close = () => {
-    steps.push({ messages: step.messages, cursor })
+    steps.push(closed(step, cursor))
     step = emptyStep()
   }
   for (const event of events) {
@@ -66,7 +69,7 @@ export const planRun = (run: FanOutRun, start: FanOutCursor): ReadonlyArray<FanO
         cursor = park(cursor, target.id)
         continue
       }
-      step.messages.push(dueMessage(event, { target, lane, deliveryId: newDeliveryId() }))
+      add(step, event, { target, lane, deliveryId: newDeliveryId() })
       step.bytes += event.body.length
       if (!isFull(step)) continue
       cursor = { ...cursor, through: target.id }
@@ -94,24 +97,26 @@ export interface FanOutAhead extends Pick<FanOutRun, "targets" | "lane" | "isPar
 
 /**
  * The step that gives the fleet's own events to the endpoints in step, ahead of a flood. It ends before an event that
- * does not fit completely: one with very many takers waits for its turn.
+ * does not fit completely: one with very many takers waits for its turn. Ordered endpoints fall out of step instead, and
+ * catch up in order.
  */
 export const planAhead = ({ events, targets, lane = 0, isParked, newDeliveryId }: FanOutAhead, start: FanOutCursor) => {
   const step = emptyStep()
+  const ordered = targets.filter(({ orderKey }) => orderKey !== undefined)
   let cursor = start
   for (const event of events) {
     const takers = wanting(targets, event).filter((target) => fits(target, event))
     step.bytes += takers.length * event.body.length
     if (step.messages.length + takers.length > stepMessagesMax || step.bytes > stepBytesMax) break
+    if (cursor === start) cursor = ordered.reduce((parked, { id }) => park(parked, id), start)
     for (const target of takers) {
       if (cursor.next[target.id] !== undefined) continue
       if (isParked(target.id)) cursor = park(cursor, target.id)
-      else step.messages.push(dueMessage(event, { target, lane, deliveryId: newDeliveryId() }))
+      else add(step, event, { target, lane, deliveryId: newDeliveryId() })
     }
     cursor = { ...cursor, ahead: event.sequence }
   }
-  const planned: FanOutStep = { messages: step.messages, cursor }
-  return planned
+  return closed(step, cursor)
 }
 
 export interface FanOutPage {
@@ -137,19 +142,38 @@ export const planCatchUp = (page: FanOutPage, cursor: FanOutCursor): FanOutStep 
       next = event.sequence
       break
     }
-    step.messages.push(dueMessage(event, { target, lane, deliveryId: newDeliveryId() }))
+    add(step, event, { target, lane, deliveryId: newDeliveryId() })
     step.bytes += event.body.length
   }
   const moved = { ...cursor, next: { ...cursor.next, [target.id]: next } }
-  return { messages: step.messages, cursor: join(moved, (id) => id !== target.id) }
+  return closed(
+    step,
+    join(moved, (id) => id !== target.id)
+  )
 }
 
 interface OpenStep {
   readonly messages: Array<BatchMessage>
   bytes: number
+  /** Endpoints with a delivery in order. */
+  ordered: Set<string> | undefined
+  isInOrder: boolean
 }
 
-const emptyStep = (): OpenStep => ({ messages: [], bytes: 0 })
+const emptyStep = (): OpenStep => ({ messages: [], bytes: 0, ordered: undefined, isInOrder: false })
+
+const closed = ({ messages, isInOrder }: OpenStep, cursor: FanOutCursor): FanOutStep =>
+  isInOrder ? { messages, cursor, isInOrder } : { messages, cursor }
+
+const add = (step: OpenStep, event: StoredEvent, to: ToEndpoint) => {
+  const key = to.target.orderKey?.(event)
+  step.messages.push(dueMessage(event, to, key))
+  if (key === undefined) return
+  step.ordered ??= new Set()
+  step.isInOrder ||= step.ordered.has(to.target.id)
+  step.ordered.add(to.target.id)
+}
+
 const isFull = (step: OpenStep) => step.messages.length >= stepMessagesMax || step.bytes >= stepBytesMax
 
 export const advance = (cursor: FanOutCursor, position: number): FanOutCursor => {
@@ -201,7 +225,11 @@ export const sequenceOf = ({ headers }: Pick<BatchMessage, "headers">): number |
 
 const readDelivery = jsonTextDecoder(Schema.Struct({ sequence: Delivery.fields.sequence }))
 
-const dueMessage = (event: StoredEvent, { target, lane, deliveryId }: ToEndpoint): BatchMessage => {
+const dueMessage = (
+  event: StoredEvent,
+  { target, lane, deliveryId }: ToEndpoint,
+  key: string | undefined
+): BatchMessage => {
   const delivery: Delivery = {
     deliveryId,
     endpointId: target.id,
@@ -211,10 +239,11 @@ const dueMessage = (event: StoredEvent, { target, lane, deliveryId }: ToEndpoint
     attempt: 1,
     storedAt: Math.round(event.storedAtMs),
     dueAt: Math.round(event.storedAtMs),
-    ...(event.entity === undefined ? {} : { entity: event.entity })
+    ...(event.entity === undefined ? {} : { entity: event.entity }),
+    ...(key === undefined ? {} : { key })
   }
   return {
-    subject: subjects.deliveries(lane).due(target.partition, target.id),
+    subject: subjects.deliveries(lane).due(key === undefined ? target.partition : orderedPartition, target.id),
     data: event.body,
     headers: [...deliveryHeaders(delivery), [header.messageId, `${deliveryId}:1`]]
   }

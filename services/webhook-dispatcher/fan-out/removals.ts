@@ -9,6 +9,7 @@ import { deliveryStream, subjects } from "#base"
 import { dispatchersBehind, openPresences } from "#webhooks"
 import { AbandonedDeliveries, logRemoved, removed } from "../abandoned.ts"
 import { DeliveryLanes, throttled } from "../lanes.ts"
+import { DeliveryOrder } from "../order/DeliveryOrder.ts"
 import { Endpoints, type LeavingEndpoint } from "../endpoints/Endpoints.ts"
 import { hasLetGo, newestOf } from "./members.ts"
 
@@ -25,7 +26,8 @@ const services = Effect.gen(function* () {
     lanes: yield* DeliveryLanes,
     reader: yield* StreamReader,
     presences: yield* openPresences,
-    abandoned: yield* AbandonedDeliveries
+    abandoned: yield* AbandonedDeliveries,
+    order: yield* DeliveryOrder
   }
 })
 
@@ -57,7 +59,7 @@ export const openRemovals = Effect.gen(function* () {
 const looksEmpty = 2
 
 const archive = Effect.fnUntraced(function* (
-  { endpoints, lanes, reader, abandoned }: Services,
+  { endpoints, lanes, reader, abandoned, order }: Services,
   { id, name, revision }: LeavingEndpoint
 ) {
   const { bucket } = endpoints.store
@@ -74,6 +76,7 @@ const archive = Effect.fnUntraced(function* (
     empty = found === 0 ? empty + 1 : 0
   }
   yield* logRemoved({ name, reason: removed }, deliveries)
+  yield* order.forgetGaps(id)
   for (const lane of lanes.all) {
     yield* reader.purge(deliveryStream(lane), subjects.deliveries(lane).rosterOf(id), below[lane])
   }

@@ -11,8 +11,9 @@ import { AbandonedDeliveries } from "../../../services/webhook-dispatcher/abando
 import { AttemptLog } from "../../../services/webhook-dispatcher/attempt-log.ts"
 import { type Attempted, DeliveryAttempts } from "../../../services/webhook-dispatcher/delivery-attempt.ts"
 import type { EndpointSettings } from "../../../services/webhook-dispatcher/endpoints/settings.ts"
+import { DeliveryOrder } from "../../../services/webhook-dispatcher/order/DeliveryOrder.ts"
 import { DeliveryMetrics } from "../../../services/webhook-dispatcher/metrics.ts"
-import { AttemptResult } from "../../../services/webhook-dispatcher/retry-policy.ts"
+import { AttemptResult, type Decision } from "../../../services/webhook-dispatcher/retry-policy.ts"
 import { failingAtEach, isAfter, recordedPublisher, type Recorder, recorder, told } from "../../support/recorder.ts"
 
 const delivery: Delivery = {
@@ -54,6 +55,9 @@ const attemptsOn = (record: Recorder, publisher: Publisher["Service"] = recorded
     Layer.succeed(UntrustedHttp, { open: () => Effect.succeed({}) } as never),
     Layer.succeed(Publisher, publisher),
     Layer.succeed(AbandonedDeliveries, { delivery: () => record.call("abandon", Effect.void) } as never),
+    Layer.succeed(DeliveryOrder, {
+      settle: (_: Delivery, { _tag }: Decision) => record.note(`settle ${_tag}`)
+    } as never),
     Layer.succeed(AttemptLog, { add: (_: string, one: Attempt) => void logged.push(one), flush: Effect.void }),
     Layer.succeed(EndpointStates, { pause: () => record.call("pause the endpoint", Effect.void) } as never),
     Layer.succeed(DeliveryMetrics, { attempted: () => undefined, tested: () => undefined } as never)
@@ -64,7 +68,7 @@ const attemptsOn = (record: Recorder, publisher: Publisher["Service"] = recorded
       Effect.provide(Layer.provide(DeliveryAttempts.layer, stubs))
     )
   const postpone = (untilMs: number) =>
-    Effect.flatMap(DeliveryAttempts, (attempts) => attempts.postpone(due, "deliveries.due.3", untilMs)).pipe(
+    Effect.flatMap(DeliveryAttempts, (attempts) => attempts.postpone(due, untilMs)).pipe(
       Effect.provide(Layer.provide(DeliveryAttempts.layer, stubs))
     )
   return { conclude, postpone, logged }
@@ -80,9 +84,11 @@ const concluded = (sent: Attempted, of = due) =>
 
 describe("a delivery that was not made", () => {
   const last: DueDelivery = { ...due, delivery: { ...delivery, attempt: 2 } }
+  const keyed: DueDelivery = { ...due, delivery: { ...last.delivery, key: "a" } }
   const rows: ReadonlyArray<readonly [what: string, sent: Attempted, of: DueDelivery, steps: ReadonlyArray<string>]> = [
     ["its retry is stored", attempted(500), due, [waiting]],
     ["it is put away as abandoned, where no attempt is left", attempted(500), last, ["abandon"]],
+    ["its key has its gap, after it was put away", attempted(500), keyed, ["abandon", "settle GiveUp"]],
     [
       "it is put away and its endpoint paused, where the receiver is gone",
       attempted(410),
@@ -99,7 +105,8 @@ describe("a delivery that was not made", () => {
           for (const step of steps) assert.isTrue(isAfter(run, "Ack", step), told(run))
           assert.deepStrictEqual(run.exit, Exit.succeed(ack), told(run))
         }
-        assert.strictEqual(runs.length, 1 + 2 * steps.length)
+        const writes = steps.filter((step) => !step.startsWith("settle"))
+        assert.strictEqual(runs.length, 1 + 2 * writes.length)
       })
     )
   }

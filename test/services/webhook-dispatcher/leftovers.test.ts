@@ -39,7 +39,7 @@ const world = (stagnant: Array<DueInLane>, floors: Map<string, number>) => {
     } as never)
   )
   const look = removeLeftovers({
-    durableOf: (one) => one,
+    durableOf: ({ endpointId }) => endpointId,
     uncovered: ({ endpointId }) => Effect.sync(() => void uncovered.push(endpointId))
   })
   const put = (endpoint = id) => stream.store(subjectOf(endpoint), new Uint8Array(0)).sequence

@@ -9,6 +9,7 @@ import { AbandonedDeliveries } from "../../../../services/webhook-dispatcher/aba
 import { Endpoints, type LeavingEndpoint } from "../../../../services/webhook-dispatcher/endpoints/Endpoints.ts"
 import type { EndpointSettings } from "../../../../services/webhook-dispatcher/endpoints/settings.ts"
 import { type Membership, membershipOf } from "../../../../services/webhook-dispatcher/fan-out/membership.ts"
+import { DeliveryOrder } from "../../../../services/webhook-dispatcher/order/DeliveryOrder.ts"
 import { DeliveryLanes } from "../../../../services/webhook-dispatcher/lanes.ts"
 
 // By the hash of its id it belongs to the second lane of two.
@@ -112,6 +113,7 @@ const dispatcherIn = (world: World) => {
     reader,
     Layer.mock(Kv, { open: () => Effect.succeed(nobodyElse) }),
     Configuration.layerOf({}),
+    Layer.succeed(DeliveryOrder, { forgetGaps: () => Effect.void } as never),
     Layer.mock(AbandonedDeliveries, { endpoint: () => Effect.sync(() => putAwayAll(world)) })
   )
 }
