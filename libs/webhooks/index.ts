@@ -19,6 +19,7 @@ export {
   isBodyLeftOut,
   readAbandoned
 } from "./deliveries.ts"
+export { formatted } from "./delivery-format.ts"
 export {
   beginCursor,
   FanOutCursor,

@@ -1,10 +1,10 @@
 /**
  * The headers of one attempt, signatures included. Five are fixed or configured. The others are additive: the sequence
- * of the event, the gap in an ordered key, the mark of a test, the delivery that a redrive repeats, the signature by the previous secret, the
- * opt-in Standard Webhooks trio, and the receiver's own.
+ * of the event, the gap in an ordered key, the mark of a test, the delivery that a redrive repeats, the signature by the
+ * previous secret, those of a CloudEvent, the opt-in Standard Webhooks trio, and the receiver's own.
  */
 import { createHmac } from "node:crypto"
-import type { DueDelivery } from "./deliveries.ts"
+import type { FormattedDelivery } from "./delivery-format.ts"
 
 /** An endpoint's signing settings: the newest key of each kind first. */
 export interface Signing {
@@ -16,7 +16,7 @@ export interface Signing {
 
 export const requestHeaders = (
   endpoint: Signing,
-  { delivery, body, gap }: DueDelivery,
+  { delivery, body, gap, contentHeaders }: FormattedDelivery,
   attemptAtMs: number
 ): Readonly<Record<string, string>> => {
   const headers: Record<string, string> = {
@@ -27,6 +27,7 @@ export const requestHeaders = (
     "X-Service-Schema-Version": delivery.schemaVersion,
     "X-Service-Sequence": String(delivery.sequence)
   }
+  if (contentHeaders !== undefined) Object.assign(headers, contentHeaders)
   const [newest, previous] = endpoint.secrets
   if (newest !== undefined) headers["X-Service-Signature"] = signBody(newest.key, body)
   // The contract's header holds one value, so the previous secret signs in a header of its own.

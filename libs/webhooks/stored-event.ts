@@ -36,9 +36,13 @@ export interface ReadEvent {
 }
 
 /** What a message holds as an envelope, unchecked, and its bytes: the same for the same message. */
-const openEvent = (message: SourceMessage): Result.Result<OpenedEvent, ReadonlyArray<Fault>> => {
+const openEvent = (message: SourceMessage, types?: DeclaredTypes): Result.Result<OpenedEvent, ReadonlyArray<Fault>> => {
   const headers = cloudEventHeaders(message)
-  const asCloudEvent = () => readCloudEvent({ headers, body: message.data }, { receivedAtMs: message.storedAtMs })
+  const asCloudEvent = () => {
+    const type = types?.at(storedEventName(message.subject)?.name ?? "", message.sequence)
+    const options = { receivedAtMs: message.storedAtMs, ...(type && { schemaVersion: type.schemaVersion }) }
+    return readCloudEvent({ headers, body: message.data }, options)
+  }
   if (cloudEventMode(headers) !== undefined) return asCloudEvent()
   return Result.flatMap(parseUnambiguousJson(message.data), (envelope) =>
     isCloudEvent(envelope) ? asCloudEvent() : Result.succeed({ envelope, body: unmarked(message.data) })
@@ -46,8 +50,8 @@ const openEvent = (message: SourceMessage): Result.Result<OpenedEvent, ReadonlyA
 }
 
 /** The bytes that receivers get; of a message that cannot be read, those that were published. */
-export const storedEventBody = (message: SourceMessage): Uint8Array =>
-  Result.getOrElse(openEvent(message), () => ({ body: unmarked(message.data) })).body
+export const storedEventBody = (message: SourceMessage, types?: DeclaredTypes): Uint8Array =>
+  Result.getOrElse(openEvent(message, types), () => ({ body: unmarked(message.data) })).body
 
 interface OpenedEvent {
   readonly envelope: unknown
@@ -76,7 +80,7 @@ export const readStoredEvent = (
 ): Result.Result<ReadEvent, ReadonlyArray<Fault>> => {
   const { subject, sequence, storedAtMs } = message
   const { name, from } = storedEventName(subject) ?? {}
-  return Result.flatMap(openEvent(message), ({ envelope: given, body }) =>
+  return Result.flatMap(openEvent(message, types), ({ envelope: given, body }) =>
     Result.flatMap(judgeEvent({ envelope: given, from, sequence }, types), ({ envelope, isDeclared, isOptIn }) => {
       if (envelope.event !== name) {
         return Result.fail([{ path: "/event", message: `${envelope.event} was published to ${subject}` }])

@@ -14,7 +14,7 @@ import { Configuration } from "#configuration"
 import { Secrets } from "#runtime"
 import { AbandonedDeliveries, removed } from "./abandoned.ts"
 import { AttemptLog, attemptRecord } from "./attempt-log.ts"
-import { deliveryHeaders, type DueDelivery, dueSubjectOf, EndpointStates, requestHeaders } from "#webhooks"
+import { deliveryHeaders, type DueDelivery, dueSubjectOf, EndpointStates, formatted, requestHeaders } from "#webhooks"
 import { DeliveryMetrics } from "./metrics.ts"
 import { DeliveryOrder } from "./order/DeliveryOrder.ts"
 import type { EndpointSettings, MadeAtRunTime } from "./endpoints/settings.ts"
@@ -77,6 +77,7 @@ interface Dependencies extends Effect.Success<typeof dependencies> {}
 const dependencies = Effect.gen(function* () {
   return {
     receivers: yield* openReceivers,
+    source: (yield* Configuration).Events.Source,
     publisher: yield* Publisher,
     abandoned: yield* AbandonedDeliveries,
     log: yield* AttemptLog,
@@ -103,12 +104,13 @@ interface Sending {
 }
 
 const attempt = (
-  { receivers, clock, order }: Dependencies,
+  { receivers, source, clock, order }: Dependencies,
   { endpoint, due, leaving }: Sending
 ): Effect.Effect<Attempted> => {
   const startedAtMs = clock.currentTimeMillisUnsafe()
   const gap = order.gapOf(due.delivery)
-  const headers = requestHeaders(endpoint, gap === undefined ? due : { ...due, gap }, startedAtMs)
+  const outgoing = formatted(gap === undefined ? due : { ...due, gap }, { format: endpoint.format, source })
+  const headers = requestHeaders(endpoint, outgoing, startedAtMs)
   const request = receivers.request({
     method: "POST",
     url: endpoint.url,
@@ -116,7 +118,7 @@ const attempt = (
     connectionsMax: endpoint.concurrency,
     via: endpoint.connection?.current,
     headers,
-    body: due.body,
+    body: outgoing.body,
     deadlineMs: endpoint.timeoutMs,
     responseBytesMax: answerBytesMax,
     // Its X-Service-Delivery identifies it.

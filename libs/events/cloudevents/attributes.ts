@@ -44,12 +44,12 @@ const isAbsolute = /^[A-Za-z][A-Za-z0-9+.-]*:./u
 
 const isJsonType = (value: AttributeValue) => {
   const [mediaType = ""] = String(value).toLowerCase().split(";", 1)
-  return /^[^\s/]+\/(?:json|\S*\+json)$/u.test(mediaType.trim())
+  return /^[^\s/]+\/(?:json|\S*\+json)$/u.test(mediaType.trim()) && /^[\x20-\x7e]+$/u.test(String(value))
 }
 
 const namePattern = /^[a-z0-9]+$/u
-// What no String of the specification holds: control characters, lone surrogates, noncharacters.
-const forbidden = /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/u
+/** No String of the specification holds control characters, lone surrogates or noncharacters. */
+export const isAttributeText = (text: string) => !/[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/u.test(text)
 
 /** Checks the attributes that a message gives; `null` is the same as none. */
 export const checkedAttributes = (
@@ -77,7 +77,7 @@ const faultOf = (name: string, value: unknown): string | undefined => {
   if (name === "data_base64") return "binary data is not taken: an event's data is a JSON object"
   if (!namePattern.test(name)) return "an attribute's name has lower-case letters and digits alone"
   if (!isAttributeValue(value)) return "neither text, a whole number of 32 bits, nor true or false"
-  if (typeof value === "string" && forbidden.test(value)) return "a character that no attribute may hold"
+  if (typeof value === "string" && !isAttributeText(value)) return "a character that no attribute may hold"
   return Object.hasOwn(rules, name) ? rules[name]?.(value) : undefined
 }
 
@@ -85,5 +85,6 @@ const isAttributeValue = (value: unknown): value is AttributeValue =>
   typeof value === "string" || typeof value === "boolean" || (Number.isInteger(value) && value === Number(value) << 0)
 
 const utf8 = new TextEncoder()
-const bytesOf = (attributes: Attributes) =>
+/** Those that have a place outside of `cloudEvent` are bounded by themselves. */
+const bytesOf = ({ specversion: _version, type: _type, time: _time, ...attributes }: Attributes) =>
   Object.entries(attributes).reduce((sum, [name, value]) => sum + name.length + utf8.encode(String(value)).length, 0)

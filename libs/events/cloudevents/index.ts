@@ -9,3 +9,4 @@ export {
   readCloudEvent,
   readCloudEvents
 } from "./read.ts"
+export { binaryCloudEvent, type EventToSend, type SentCloudEvent, structuredCloudEvent } from "./write.ts"

@@ -22,6 +22,11 @@ export const Events = section({
     [],
     "The event types of your own services, beside the fleet's own. More can be declared at run time."
   ),
+  Source: withDefault(
+    Schema.String.check(Schema.isPattern(/^[!#-;=?-Z_a-z~]+$/u), Schema.isMaxLength(256)),
+    "/starling",
+    "The `source` of events that leave as CloudEvents and did not come as such, a URI-reference. Fleets with one receiver need a source each: `source` and `id` name an event."
+  ),
   Undeclared: withDefault(
     Schema.Literals(["reject", "deliver"]),
     "reject",

@@ -33,4 +33,11 @@ export {
   EndpointSettings,
   KeptSecret
 } from "./endpoints.ts"
-export { credentialKeys, EndpointEntry, repeatedEndpoints, WebhookDelivery, Webhooks } from "./settings.ts"
+export {
+  credentialKeys,
+  type DeliveryFormat,
+  EndpointEntry,
+  repeatedEndpoints,
+  WebhookDelivery,
+  Webhooks
+} from "./settings.ts"

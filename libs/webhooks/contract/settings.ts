@@ -65,6 +65,10 @@ const headerIssue = (name: string, value: string, isRepeated: boolean) => {
     : `not 1 to ${ownHeaderCharactersMax} visible characters`
 }
 
+/** What a delivery's body is: the envelope, or a CloudEvent 1.0 as JSON, or its data with attributes in headers. */
+const deliveryFormats = ["starling", "cloudevents-structured", "cloudevents-binary"] as const
+export type DeliveryFormat = (typeof deliveryFormats)[number]
+
 const OwnHeaders = Schema.Record(Schema.String, Schema.String).check(Schema.makeFilter(headerIssues))
 
 /** `entity`, or a JSON pointer that names at least one member. */
@@ -90,6 +94,11 @@ export const EndpointEntry = Schema.Struct({
   ContentFilter: optional(
     ContentFilter,
     'Of these, those whose envelope fits, as an event pattern of EventBridge: `{ "project": { "id": ["p_1"] } }`.'
+  ),
+  Format: withDefault(
+    Schema.Literals(deliveryFormats),
+    "starling",
+    "`starling` sends the envelope; the others a CloudEvent 1.0, as JSON or with its attributes in `ce-` headers."
   ),
   MaxAttempts: withDefault(whole(1, 20), 3, "Attempts before a delivery is given up."),
   InitialBackoffSeconds: withDefault(span(0.01, 3_600), 1, "Before the first retry; doubles with every attempt."),

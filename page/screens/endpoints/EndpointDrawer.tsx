@@ -83,6 +83,7 @@ const EndpointFacts = ({ endpoint }: { readonly endpoint: EndpointRow }) => {
         ["Address", text("Url")],
         ["Description", text("Description")],
         ["Events", Array.isArray(filter) && filter.length > 0 ? filter.join(", ") : "all but progress"],
+        ["Format", text("Format")],
         ["Paused", paused === null ? null : <PausedBy key="paused" paused={paused} />],
         [
           "Breaker",

@@ -21,6 +21,13 @@ export const settingFields: ReadonlyArray<SettingField> = [
     kind: "list"
   },
   { key: "Description", label: "Description", hint: "For who reads the list.", kind: "text" },
+  {
+    key: "Format",
+    label: "Format",
+    hint: "The envelope, or a CloudEvent as JSON or with its attributes in headers.",
+    kind: "choice",
+    choices: ["starling", "cloudevents-structured", "cloudevents-binary"]
+  },
   { key: "MaxAttempts", label: "Attempts", hint: "1 to 20; 3 if empty.", kind: "number" },
   {
     key: "RetrySchedule",

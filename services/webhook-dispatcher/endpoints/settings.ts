@@ -3,6 +3,7 @@ import { Effect, Result } from "effect"
 import { compileFilter, type EventFilter, type Fault, secretFault, type SecretKind } from "#base"
 import {
   type Delivery,
+  type DeliveryFormat,
   type EndpointEntry,
   deliveryPartitionOf,
   endpointIdOf,
@@ -47,6 +48,7 @@ export interface EndpointSettings {
   readonly standardWebhooksKeys: ReadonlyArray<SigningKey<Uint8Array>>
   /** The receiver's own, if any. */
   readonly headers: Readonly<Record<string, string>> | undefined
+  readonly format: DeliveryFormat
   readonly wants: EventFilter
   /** Whether the content of an event fits; absent without a filter on it. */
   readonly fits?: ((envelope: unknown) => boolean) | undefined
@@ -135,7 +137,8 @@ const withSecrets = (entry: RecordSettings, retryAfterMsMax: number, secrets: Se
     partition: deliveryPartitionOf(id),
     name: entry.Name,
     url: entry.Url,
-    headers: Object.keys(entry.Headers).length === 0 ? undefined : entry.Headers,
+    headers: ownHeaders(entry),
+    format: entry.Format,
     wants: compileFilter(entry.EventFilter),
     fits: entry.ContentFilter === undefined ? undefined : compileContentFilter(entry.ContentFilter),
     orderKey: entry.OrderBy === undefined ? undefined : orderKey(entry.OrderBy),
@@ -146,6 +149,13 @@ const withSecrets = (entry: RecordSettings, retryAfterMsMax: number, secrets: Se
     retry: { ...retryWaits(entry), retryAfterMsMax },
     ...secrets
   }
+}
+
+/** Attributes of a CloudEvent are the event's: the receiver's own headers change none. */
+const ownHeaders = ({ Format, Headers }: Pick<EndpointEntry, "Format" | "Headers">) => {
+  const isOwn = (name: string) => Format !== "cloudevents-binary" || !/^ce-/iu.test(name)
+  const own = Object.entries(Headers).filter(([name]) => isOwn(name))
+  return own.length === 0 ? undefined : Object.fromEntries(own)
 }
 
 /**

@@ -33,7 +33,7 @@ export const readRun = Effect.fnUntraced(function* (
     if (Result.isSuccess(event) || message === undefined) return []
     const { subject, sequence } = message
     // REJECTED keeps no headers: a CloudEvent can be sent again as its envelope.
-    return [{ origin: "events", subject, sequence, faults: event.failure, payload: storedEventBody(message) }]
+    return [{ origin: "events", subject, sequence, faults: event.failure, payload: storedEventBody(message, types) }]
   })
   yield* Effect.forEach(refused, rejections.reject, { concurrency: "unbounded", discard: true })
   return { read: judged.flatMap((event) => (Result.isSuccess(event) ? [event.success] : [])), refused }

@@ -8,6 +8,7 @@ import { busOn, natsServer } from "../../../dev/fixtures/bus.ts"
 const order = { Name: "order.created", Owners: ["internal-services"], Description: "an order is placed" }
 const settings = {
   Types: [{ ...order, Name: "order.paid", SchemaVersion: "1.0.0", OptIn: false, Retired: false }],
+  Source: "/starling",
   Undeclared: "reject" as const
 }
 

@@ -18,6 +18,7 @@ const endpoint: EndpointSettings = {
   secrets: [],
   standardWebhooksKeys: [],
   headers: undefined,
+  format: "starling",
   madeAtRunTime: null,
   wants: () => true,
   timeoutMs: 1,

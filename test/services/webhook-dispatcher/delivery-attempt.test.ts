@@ -51,7 +51,7 @@ const attemptsOn = (record: Recorder, publisher: Publisher["Service"] = recorded
   const logged: Array<Attempt> = []
   const stubs = Layer.mergeAll(
     Layer.succeed(Secrets, { redact: (text: string) => text.replaceAll("of the fleet", "[secret]") } as never),
-    Layer.succeed(Configuration, { WebhookDelivery: { AllowCidrs: [] } } as never),
+    Layer.succeed(Configuration, { Events: { Source: "/starling" }, WebhookDelivery: { AllowCidrs: [] } } as never),
     Layer.succeed(UntrustedHttp, { open: () => Effect.succeed({}) } as never),
     Layer.succeed(Publisher, publisher),
     Layer.succeed(AbandonedDeliveries, { delivery: () => record.call("abandon", Effect.void) } as never),
