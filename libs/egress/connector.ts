@@ -24,7 +24,7 @@ interface ConnectorOptions extends Via {
 /** What a server is told and asked before any request. */
 export interface Via {
   /** Trusted PEM certificates, in place of the system's. */
-  readonly trusted?: string | undefined
+  readonly trusted?: string | ReadonlyArray<string> | undefined
   /** Our own certificate and its key, as PEM, for servers that ask for one. */
   readonly identity?: TlsIdentity | undefined
 }
@@ -40,7 +40,7 @@ export const guardedConnector = (options: ConnectorOptions): buildConnector.conn
     // Of the TLS handshake alone, which the timer below covers too.
     timeout: 0,
     allowH2: false,
-    ...(options.trusted === undefined ? {} : { ca: options.trusted }),
+    ...(options.trusted === undefined ? {} : { ca: [options.trusted].flat() }),
     ...options.identity
   })
 

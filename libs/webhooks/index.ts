@@ -34,7 +34,13 @@ export {
 } from "./fan-out-cursor.ts"
 export { type Members, readMembers, readRoster, rosterCodec } from "./roster.ts"
 export { type Decided, overlapMsDefault, readSettings, withoutOldSecrets } from "./endpoints/changes.ts"
-export { credentialFaults, openCredentials, type OwnCredentials } from "./endpoints/credentials.ts"
+export {
+  credentialFaults,
+  jwtAlgorithm,
+  lackingCredentials,
+  openCredentials,
+  type OwnCredentials
+} from "./endpoints/credentials.ts"
 export * from "./endpoints/errors.ts"
 export { secretSeal, type SecretSeal } from "./endpoints/seal.ts"
 export {

@@ -72,7 +72,10 @@ const brokerPassword: RoleCheck = ({ Bus }) => {
 const checks: Partial<Record<RoleName, () => Promise<ReadonlyArray<RoleCheck>>>> = {
   console: async () => [secretIn("Console", "PageProxySecretEnvVar", "proof"), sealingKey],
   "webhook-dispatcher": async () => [
-    secretsOf({ SecretEnvVar: "signature", StandardWebhooksSecretEnvVar: "standardWebhooks" }, "Webhooks"),
+    secretsOf(
+      { SecretEnvVar: "signature", StandardWebhooksSecretEnvVar: "standardWebhooks", OAuthSecretEnvVar: "password" },
+      "Webhooks"
+    ),
     sealingKey
   ],
   "model-gateway": async () => {

@@ -6,7 +6,7 @@
  * While the broker is away, each write is retried until the broker is back. Meanwhile the message is kept alive; a
  * drain hands it back unfinished.
  */
-import { Clock, Context, Effect, Layer, Random, Schedule } from "effect"
+import { Clock, Context, Effect, Layer, Random, Result, Schedule } from "effect"
 import { ack, type AckDecision, type BusError, isLostRace, isTooLarge, nak, Publisher, scheduleHeaders } from "#bus"
 import { isoTime, subjects } from "#base"
 import { type EgressError, type EgressResponse, UntrustedHttp } from "#egress"
@@ -17,13 +17,17 @@ import { AttemptLog, attemptRecord } from "./attempt-log.ts"
 import { deliveryHeaders, type DueDelivery, dueSubjectOf, EndpointStates, formatted, requestHeaders } from "#webhooks"
 import { DeliveryMetrics } from "./metrics.ts"
 import { DeliveryOrder } from "./order/DeliveryOrder.ts"
+import { AccessTokens, type TokenUnavailable } from "./AccessTokens.ts"
+import type { AccessToken, OAuthClient } from "./token-request.ts"
 import type { EndpointSettings, MadeAtRunTime } from "./endpoints/settings.ts"
 import { AttemptResult, decide, Decision, describe, isSuccess, type RetrySettings } from "./retry-policy.ts"
 
 /** The result of an attempt. */
 export interface Attempted {
   readonly result: AttemptResult
-  readonly error: EgressError | undefined
+  readonly error: EgressError | TokenUnavailable | undefined
+  /** The token that was sent, to be kept out of all that is written. */
+  readonly token?: AccessToken
   readonly body: Uint8Array
   /** The answer's headers; none without an answer. */
   readonly headers: Readonly<Record<string, string>>
@@ -62,7 +66,10 @@ export class DeliveryAttempts extends Context.Service<
     Effect.gen(function* () {
       const deps = yield* dependencies
       return DeliveryAttempts.of({
-        attempt: (endpoint, due, leaving) => attempt(deps, { endpoint, due, leaving }),
+        attempt: (endpoint, due, leaving) => {
+          const sending = { endpoint, due, leaving }
+          return endpoint.oauth === undefined ? attempt(deps, sending) : authorized(deps, sending, endpoint.oauth)
+        },
         conclude: (endpoint, due, sent) => conclude(deps, { endpoint, due, sent }),
         postpone: (due, untilMs) => postpone(deps, due, untilMs),
         archive: (due, name) => stored(deps.abandoned.ownerless(due, name, removed))
@@ -84,6 +91,7 @@ const dependencies = Effect.gen(function* () {
     states: yield* EndpointStates,
     order: yield* DeliveryOrder,
     metrics: yield* DeliveryMetrics,
+    tokens: yield* AccessTokens,
     redact: (yield* Secrets).redact,
     clock: yield* Clock.Clock,
     randomness: yield* Random.Random
@@ -103,14 +111,37 @@ interface Sending {
   readonly leaving: Leaving
 }
 
+/**
+ * Sends once with a token. The time for it is not the attempt's; without one, the attempt has failed as when the
+ * receiver is away. A receiver that refuses it gets the same attempt once more, with the next one.
+ */
+const authorized = Effect.fnUntraced(function* (deps: Dependencies, sending: Sending, client: OAuthClient) {
+  const { tokens, clock } = deps
+  const { endpoint } = sending
+  const startedAtMs = clock.currentTimeMillisUnsafe()
+  const token = yield* Effect.result(tokens.current(endpoint, client))
+  if (Result.isFailure(token)) {
+    const durationMs = clock.currentTimeMillisUnsafe() - startedAtMs
+    return notAnswered(token.failure, { requestHeaders: {}, startedAtMs, durationMs })
+  }
+  const first = yield* attempt(deps, sending, token.success)
+  if (first.result._tag !== "Answered" || first.result.status !== 401) return first
+  const next = yield* Effect.result(tokens.afterRefusal(endpoint, client, token.success))
+  if (Result.isFailure(next) || next.success === undefined) return first
+  const { mayLeave } = sending.leaving
+  return yield* attempt(deps, { ...sending, leaving: { mayLeave, onLeave: () => {} } }, next.success)
+})
+
 const attempt = (
   { receivers, source, clock, order }: Dependencies,
-  { endpoint, due, leaving }: Sending
+  { endpoint, due, leaving }: Sending,
+  token?: AccessToken
 ): Effect.Effect<Attempted> => {
   const startedAtMs = clock.currentTimeMillisUnsafe()
   const gap = order.gapOf(due.delivery)
   const outgoing = formatted(gap === undefined ? due : { ...due, gap }, { format: endpoint.format, source })
-  const headers = requestHeaders(endpoint, outgoing, startedAtMs)
+  const unauthorized = requestHeaders(endpoint, outgoing, startedAtMs)
+  const headers = token === undefined ? unauthorized : { ...unauthorized, Authorization: `Bearer ${token.token}` }
   const request = receivers.request({
     method: "POST",
     url: endpoint.url,
@@ -128,6 +159,7 @@ const attempt = (
     onLeave: leaving.onLeave
   })
   const made = () => ({
+    ...(token === undefined ? {} : { token }),
     requestHeaders: headers,
     startedAtMs,
     durationMs: clock.currentTimeMillisUnsafe() - startedAtMs
@@ -138,7 +170,7 @@ const attempt = (
   })
 }
 
-type Made = Pick<Attempted, "requestHeaders" | "startedAtMs" | "durationMs">
+type Made = Pick<Attempted, "token" | "requestHeaders" | "startedAtMs" | "durationMs">
 
 const answered = (response: EgressResponse, made: Made): Attempted => ({
   result: AttemptResult.Answered({ status: response.status, retryAfter: response.headers["retry-after"] }),
@@ -151,7 +183,7 @@ const answered = (response: EgressResponse, made: Made): Attempted => ({
 const errorCharactersMax = 500
 const noBody = new Uint8Array(0)
 
-const notAnswered = (error: EgressError, made: Made): Attempted => ({
+const notAnswered = (error: EgressError | TokenUnavailable, made: Made): Attempted => ({
   result: AttemptResult.NotAnswered({ error: `${error._tag}: ${error.message}`.slice(0, errorCharactersMax) }),
   error,
   body: noBody,
@@ -179,7 +211,9 @@ const conclude = (deps: Dependencies, delivery: SentDelivery): Effect.Effect<Ack
   const decision = decide(sent.result, { attempt: due.delivery.attempt, settings, nowMs, random })
   if (isTest) metrics.tested(endpoint, decision._tag === "Delivered" ? "delivered" : "failed")
   else metrics.attempted({ endpoint, delivery: due.delivery, sent, decision, nowMs })
-  const hide = endpoint.madeAtRunTime === null ? redact : redactFor(redact, endpoint.madeAtRunTime)
+  const known = endpoint.madeAtRunTime === null ? redact : redactFor(redact, endpoint.madeAtRunTime)
+  const { token } = sent
+  const hide = token === undefined ? known : (text: string) => known(text.replaceAll(token.token, "<redacted>"))
   log.add(
     endpoint.id,
     attemptRecord(due.delivery, endpoint.name, { ...sent, ...shownHeaders(delivery), decision, redact: hide })
@@ -199,7 +233,8 @@ const shownHeaders = ({ endpoint, sent }: SentDelivery) => {
   const isDelivered = sent.result._tag === "Answered" && isSuccess(sent.result.status)
   // For a successful delivery none are kept.
   if (isDelivered) return { requestHeaders: {} }
-  const own = Object.keys(endpoint.headers ?? {}).map((name) => [name, configured] as const)
+  const names = [...Object.keys(endpoint.headers ?? {}), ...(sent.token === undefined ? [] : ["Authorization"])]
+  const own = names.map((name) => [name, configured] as const)
   return { requestHeaders: { ...sent.requestHeaders, ...Object.fromEntries(own) } }
 }
 

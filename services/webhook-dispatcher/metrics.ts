@@ -8,7 +8,7 @@ import { outsiders, userOf } from "#bus"
 import type { Delivery } from "#webhooks/contract"
 import { eventCatalogue } from "#base"
 import { defineCounter, defineGauge, defineHistogram, Metrics } from "#runtime"
-import type { EgressError } from "#egress"
+
 import type { Attempted } from "./delivery-attempt.ts"
 import type { EndpointSettings } from "./endpoints/settings.ts"
 import { type AttemptResult, type Decision, isSuccess } from "./retry-policy.ts"
@@ -358,12 +358,12 @@ export const meanAfter = (before: number | undefined, value: number): number =>
 
 type StatusClass = "2xx" | "3xx" | "4xx" | "5xx" | "timeout" | "unreachable" | "refused"
 
-const statusClass = (result: AttemptResult, error: EgressError | undefined): StatusClass => {
+const statusClass = (result: AttemptResult, error: { readonly _tag: string } | undefined): StatusClass => {
   if (result._tag === "Answered") {
     if (isSuccess(result.status)) return "2xx"
     if (result.status < 400) return "3xx"
     return result.status < 500 ? "4xx" : "5xx"
   }
   if (error?._tag === "DeadlineExceeded") return "timeout"
-  return error?._tag === "Unreachable" ? "unreachable" : "refused"
+  return error?._tag === "Unreachable" || error?._tag === "TokenUnavailable" ? "unreachable" : "refused"
 }

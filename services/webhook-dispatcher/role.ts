@@ -4,7 +4,7 @@
  * in: `events.>` (relay), `deliveries.due.>` (consumer per endpoint or partition), KV `endpoints`, `webhook-endpoints`,
  * `deliveries-asked` (tests, and deliveries that operators resend)
  * out: signed POSTs to the endpoints, `deliveries.>`, `attempts.*`, `abandoned.*`, `rejected.*`, KV `webhook-dispatchers`,
- * `webhook-gaps` and `leases`
+ * `webhook-gaps`, `webhook-tokens` and `leases`
  * state: each fan-out's cursor and roster in the stream of its lane, of which DELIVERIES is the first; KV `endpoints`
  * failure policy: the message counts its attempts; a retry is a schedule; after MaxAttempts a delivery goes to
  * ABANDONED; a broken envelope goes to REJECTED; no receiver can affect another endpoint.
@@ -15,6 +15,7 @@ import { EventTypes } from "#events"
 import { Drain, Health, Metrics } from "#runtime"
 import { answerAskedDeliveries, EndpointStates } from "#webhooks"
 import { AbandonedDeliveries } from "./abandoned.ts"
+import { AccessTokens } from "./AccessTokens.ts"
 import { AttemptLog } from "./attempt-log.ts"
 import { Backlogs } from "./backlogs.ts"
 import { consumeDeliveries, type Consuming } from "./consumers.ts"
@@ -53,7 +54,7 @@ const answeringOperators = Effect.gen(function* () {
 const eventTypes = Layer.unwrap(Effect.map(Configuration, ({ Events }) => EventTypes.layer(Events)))
 
 const services = DeliveryAttempts.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(AbandonedDeliveries.layer, AttemptLog.layer)),
+  Layer.provideMerge(Layer.mergeAll(AbandonedDeliveries.layer, AttemptLog.layer, AccessTokens.layer)),
   Layer.provideMerge(Layer.mergeAll(Backlogs.layer, EndpointStates.layer, DeliveryOrder.layer)),
   Layer.provideMerge(Layer.mergeAll(DeliveryLanes.layer, Endpoints.layer, DeliveryMetrics.layer, eventTypes))
 )

@@ -136,6 +136,10 @@ const wantedVariables = ({ Webhooks, ModelGateway, Payments }: Configured) => {
         ...named(
           "standardWebhooks",
           Webhooks.map((webhook) => webhook.StandardWebhooksSecretEnvVar)
+        ),
+        ...named(
+          "password",
+          Webhooks.map((webhook) => webhook.OAuthSecretEnvVar)
         )
       },
       why: "webhook-dispatcher says which are not set, and does not start"

@@ -95,6 +95,17 @@ export const buckets: ReadonlyArray<BucketDeclaration> = [
     readers: ["webhook-dispatcher", "operator"]
   },
   {
+    name: "webhook-tokens",
+    why: "Access tokens for receivers that ask for OAuth, sealed, by endpoint; while one is got, by whom. Dispatchers share them, and get new ones when they are lost.",
+    ttlMs: dayMs,
+    keyTtl: true,
+    // The longest token, sealed.
+    valueBytesMax: 32 * kib,
+    leaderReads: true,
+    writers: ["webhook-dispatcher"],
+    readers: ["webhook-dispatcher"]
+  },
+  {
     name: "views",
     why: "What lists and watchdogs go by: one row per entity, made from its last record in LOG; made again from the log's beginning when empty.",
     ttlMs: null,

@@ -5,13 +5,18 @@
 import { Schema } from "effect"
 import { describe, text } from "#base"
 
-const pem = (charactersMax: number, about: string) =>
+const credential = (charactersMax: number, about: string) =>
   Schema.optionalKey(Schema.NullOr(text(charactersMax))).pipe(describe(about))
 
 export const Credentials = Schema.Struct({
-  tlsCa: pem(32_768, "The authorities that sign the receiver's certificate, as PEM, in place of the usual ones."),
-  tlsCertificate: pem(16_384, "The certificate by which the receiver knows us, as PEM with its chain."),
-  tlsKey: pem(8_192, "The key of `tlsCertificate`, as PEM without a password.")
+  tlsCa: credential(
+    32_768,
+    "The authorities that sign the receiver's certificate, as PEM, in place of the usual ones."
+  ),
+  tlsCertificate: credential(16_384, "The certificate by which the receiver knows us, as PEM with its chain."),
+  tlsKey: credential(8_192, "The key of `tlsCertificate`, as PEM without a password."),
+  oauthSecret: credential(1_024, "The client's secret at `OAuthTokenUrl`."),
+  oauthKey: credential(8_192, "Its private key, as PEM without a password, for `private_key_jwt`.")
 }).annotate({ identifier: "EndpointCredentials" })
 export interface Credentials extends Schema.Schema.Type<typeof Credentials> {}
 

@@ -3,23 +3,26 @@
  * configuration file, and the record that their bucket keeps.
  */
 import { Result, Schema, Struct } from "effect"
-import { credentialKeys, EndpointEntry } from "./settings.ts"
+import { EndpointEntry, endpointRule, secretKeys } from "./settings.ts"
 import { boundedDecoder, Count, EpochMs, type Fault, Ordinal, pointedFaults, text, Timestamp } from "#base"
 
 /**
  * An endpoint as configured, without the variables and files of secrets: those come with a request. A name that an
  * earlier release accepted remains valid; a new one must pass `faultOfName`.
  */
-export const EndpointSettings = EndpointEntry.mapFields(
-  Struct.omit(["SecretEnvVar", "StandardWebhooksSecretEnvVar", ...credentialKeys])
-).mapFields(Struct.assign({ Name: Schema.String.check(Schema.isBetweenLength(1, 100)) }))
+export const EndpointSettings = EndpointEntry.mapFields(Struct.omit(secretKeys)).mapFields(
+  Struct.assign({ Name: Schema.String.check(Schema.isBetweenLength(1, 100)) })
+)
 export interface EndpointSettings extends Schema.Schema.Type<typeof EndpointSettings> {}
 
 const decode = boundedDecoder(EndpointSettings, { onExcessProperty: "error" })
 
 /** Checks the settings of an endpoint and fills in defaults. Faults have JSON pointers as paths. */
 export const decodeEndpointSettings = (input: unknown): Result.Result<EndpointSettings, ReadonlyArray<Fault>> =>
-  Result.mapError(decode(input), pointedFaults)
+  Result.flatMap(Result.mapError(decode(input), pointedFaults), (settings) => {
+    const rule = endpointRule(settings)
+    return rule === true ? Result.succeed(settings) : Result.fail([{ path: "", message: rule }])
+  })
 
 /** A sealed secret, and how long it still signs: the newest has no end. */
 export const KeptSecret = Schema.Struct({ sealed: Schema.String, notAfterMs: Schema.NullOr(EpochMs) })

@@ -33,11 +33,4 @@ export {
   EndpointSettings,
   KeptSecret
 } from "./endpoints.ts"
-export {
-  credentialKeys,
-  type DeliveryFormat,
-  EndpointEntry,
-  repeatedEndpoints,
-  WebhookDelivery,
-  Webhooks
-} from "./settings.ts"
+export { type DeliveryFormat, EndpointEntry, repeatedEndpoints, WebhookDelivery, Webhooks } from "./settings.ts"

@@ -74,6 +74,8 @@ const OwnHeaders = Schema.Record(Schema.String, Schema.String).check(Schema.make
 /** `entity`, or a JSON pointer that names at least one member. */
 const OrderBy = Schema.String.check(Schema.isMaxLength(200), Schema.isPattern(/^(?:entity|(?:\/(?:[^~/]|~[01])+)+)$/u))
 
+const OAuthText = Schema.String.check(Schema.isPattern(/^[\x21-\x7e]{1,512}$/u))
+
 /** One endpoint. Seconds may be fractions. */
 export const EndpointEntry = Schema.Struct({
   Name: required(
@@ -147,16 +149,71 @@ export const EndpointEntry = Schema.Struct({
     FilePath,
     "The certificate by which the receiver knows us, as PEM with its chain, with `TlsKeyFile`."
   ),
-  TlsKeyFile: optional(FilePath, "The key of `TlsCertificateFile`, as PEM without a password.")
+  TlsKeyFile: optional(FilePath, "The key of `TlsCertificateFile`, as PEM without a password."),
+  OAuthTokenUrl: optional(
+    WebUrl,
+    "Where a token is got by client credentials (OAuth 2.0), which the receiver then gets as `Authorization: Bearer`."
+  ),
+  OAuthClientId: optional(OAuthText, "Who we are at `OAuthTokenUrl`."),
+  OAuthMethod: optional(
+    Schema.Literals(["client_secret_basic", "client_secret_post", "private_key_jwt"]),
+    "How we prove it: with a secret, by `client_secret_basic` unless this says otherwise, or with a key."
+  ),
+  OAuthSecretEnvVar: optional(EnvironmentName, "The variable that holds the client's secret."),
+  OAuthKeyFile: optional(
+    FilePath,
+    "The client's private key, as PEM (RSA, P-256, P-384, P-521 or Ed25519), for `private_key_jwt`; followed as the files above."
+  ),
+  OAuthKid: optional(OAuthText, "By which the token server finds the public key: `kid`."),
+  OAuthScopes: optional(
+    Schema.Array(Schema.String.check(Schema.isPattern(/^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/u))).check(
+      Schema.isMaxLength(32)
+    ),
+    "The scopes to ask for."
+  ),
+  OAuthAudience: optional(OAuthText, "The audience to ask for, where the token server wants one.")
 })
 export interface EndpointEntry extends Schema.Schema.Type<typeof EndpointEntry> {}
 
-/** Keys that name files: an endpoint made at run time gets what they hold as credentials. */
-export const credentialKeys = ["TlsCaFile", "TlsCertificateFile", "TlsKeyFile"] as const
+/** Keys that name variables and files: an endpoint made at run time gets what they hold with a request. */
+export const secretKeys = [
+  "SecretEnvVar",
+  "StandardWebhooksSecretEnvVar",
+  "TlsCaFile",
+  "TlsCertificateFile",
+  "TlsKeyFile",
+  "OAuthSecretEnvVar",
+  "OAuthKeyFile"
+] as const
 
-/** The contradictions within one endpoint. */
-const endpointRule = ({ TlsCertificateFile, TlsKeyFile }: EndpointEntry): true | string =>
-  (TlsCertificateFile === undefined) === (TlsKeyFile === undefined) || "TlsCertificateFile and TlsKeyFile come together"
+/** The contradictions within one endpoint of the file or made at run time. */
+export const endpointRule = (entry: Omit<EndpointEntry, (typeof secretKeys)[number]>): true | string => {
+  if ((entry.OAuthTokenUrl === undefined) !== (entry.OAuthClientId === undefined)) {
+    return "OAuthTokenUrl and OAuthClientId come together"
+  }
+  if (entry.OAuthTokenUrl !== undefined) {
+    const own = Object.keys(entry.Headers).some((name) => name.toLowerCase() === "authorization")
+    return !own || "with OAuthTokenUrl, Authorization is not among Headers"
+  }
+  const isLone = [entry.OAuthMethod, entry.OAuthKid, entry.OAuthScopes, entry.OAuthAudience].some(
+    (key) => key !== undefined
+  )
+  return !isLone || "keys of OAuth need OAuthTokenUrl"
+}
+
+const entryRule = (entry: EndpointEntry): true | string => {
+  if ((entry.TlsCertificateFile === undefined) !== (entry.TlsKeyFile === undefined)) {
+    return "TlsCertificateFile and TlsKeyFile come together"
+  }
+  const needsKey = entry.OAuthTokenUrl !== undefined && entry.OAuthMethod === "private_key_jwt"
+  if (needsKey !== (entry.OAuthKeyFile !== undefined))
+    return "OAuthMethod private_key_jwt and OAuthKeyFile come together"
+  const needsSecret = entry.OAuthTokenUrl !== undefined && !needsKey
+  if (needsSecret !== (entry.OAuthSecretEnvVar !== undefined)) {
+    return "OAuthSecretEnvVar is needed with OAuthTokenUrl, unless by private_key_jwt"
+  }
+  return endpointRule(entry)
+}
 
 /** More endpoints than this need a second deployment. */
 const endpointsMax = 10_000
@@ -175,7 +232,7 @@ export const repeatedEndpoints = (entries: ReadonlyArray<Pick<EndpointEntry, "Na
 }
 
 export const Webhooks = withDefault(
-  Schema.Array(EndpointEntry.check(Schema.makeFilter(endpointRule))).check(
+  Schema.Array(EndpointEntry.check(Schema.makeFilter(entryRule))).check(
     Schema.isMaxLength(endpointsMax),
     Schema.makeFilter(repeatedEndpoints)
   ),

@@ -15,6 +15,7 @@ import {
 import { faultOfName, type Fault, secretFault, type SecretKind } from "#base"
 import {
   credentialFaults,
+  lackingCredentials,
   openCredentials,
   type OwnCredentials,
   sealedCredentials,
@@ -58,7 +59,7 @@ export const decideCreation = (
   { seal, act, startsAfter, goesOn }: Context & { readonly startsAfter: number; readonly goesOn?: boolean }
 ): Decision<InvalidEndpoint | EndpointExists> => {
   const credentials = withCredentials({}, secrets.credentials)
-  const checked = checkedSettings(given, [
+  const checked = checkedSettings(given, credentials, [
     ...secretFaults(secrets),
     ...pointed(credentialFaults(credentials, Date.parse(act.at)))
   ])
@@ -106,7 +107,7 @@ export const decideChange = (
   }
   const known = { ...before.settings, Headers: Result.getOrElse(headers, () => ({})) }
   const laid = Object.entries({ ...known, ...changes }).filter(([, value]) => value !== null)
-  const checked = checkedSettings(Object.fromEntries(laid), [])
+  const checked = checkedSettings(Object.fromEntries(laid), openedOf(before, seal), [])
   if (Result.isFailure(checked)) return Result.fail(checked.failure)
   if (endpointIdOf(checked.success.Name) !== id) {
     const faults = [{ path: "/Name", message: "a name cannot be changed, for the endpoint's past hangs on it" }]
@@ -154,11 +155,13 @@ export const decideRotation = (
   { overlapMs, ...secrets }: Rotation,
   { revision, seal, act, nowMs }: Guarded & Context & { readonly nowMs: number }
 ): Decision<InvalidEndpoint | EndpointWasChanged> => {
-  const opened = Result.getOrElse(openCredentials(before, seal), (): OwnCredentials => ({}))
+  const opened = openedOf(before, seal)
   const credentials = withCredentials(opened, secrets.credentials)
+  const settings = asSettings(before, seal)
   const faults = [
     ...secretFaults(secrets),
     ...(secrets.credentials === undefined ? [] : pointed(credentialFaults(credentials, nowMs))),
+    ...(settings === undefined ? [] : pointed(lackingCredentials(settings, credentials))),
     ...overlapFaults(overlapMs)
   ]
   if ([secrets.secret, secrets.standardWebhooksSecret, secrets.credentials].every((given) => given === undefined)) {
@@ -226,10 +229,14 @@ const settingsCharactersMax = 16_384
 
 const checkedSettings = (
   given: unknown,
+  credentials: OwnCredentials,
   others: ReadonlyArray<Fault>
 ): Result.Result<EndpointSettings, InvalidEndpoint> => {
   const settings = decodeEndpointSettings(given)
-  const faults = [...(Result.isFailure(settings) ? settings.failure : []), ...others]
+  const ofSettings = Result.isFailure(settings)
+    ? settings.failure
+    : pointed(lackingCredentials(settings.success, credentials))
+  const faults = [...ofSettings, ...others]
   if (faults.length > 0 || Result.isFailure(settings)) return Result.fail(new InvalidEndpoint({ faults }))
   if (JSON.stringify(settings.success).length <= settingsCharactersMax) return Result.succeed(settings.success)
   const tooLong = { path: "", message: `more than ${settingsCharactersMax} characters of settings` }
@@ -243,6 +250,10 @@ const secretFaults = ({ secret, standardWebhooksSecret }: SecretInput): Array<Fa
 
 const pointed = (faults: ReadonlyArray<Fault>) =>
   faults.map(({ path, message }) => ({ path: `/Credentials/${path}`, message }))
+
+/** Those that cannot be opened are as good as none: they are to be given anew. */
+const openedOf = (record: EndpointRecord, seal: SecretSeal) =>
+  Result.getOrElse(openCredentials(record, seal), (): OwnCredentials => ({}))
 
 /** Nothing without any, as records always were. */
 const credentialsOf = (name: string, all: OwnCredentials, seal: SecretSeal) => {

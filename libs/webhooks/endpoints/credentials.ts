@@ -1,9 +1,15 @@
 /** Checks and reads the credentials of endpoints. A fault names a key, and repeats nothing of its value. */
-import { createPrivateKey, X509Certificate } from "node:crypto"
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto"
 import { createSecureContext } from "node:tls"
 import { Result, Schema } from "effect"
-import { type CertificateFacts, Credentials, endpointIdOf, type EndpointRecord } from "#webhooks/contract"
-import { isoTime, type Fault } from "#base"
+import {
+  type CertificateFacts,
+  Credentials,
+  endpointIdOf,
+  type EndpointRecord,
+  type EndpointSettings
+} from "#webhooks/contract"
+import { type Fault, isoTime, secretFault } from "#base"
 import type { SecretSeal } from "./seal.ts"
 
 /** Credentials as used: none of them null. */
@@ -11,6 +17,8 @@ export interface OwnCredentials {
   readonly tlsCa?: string
   readonly tlsCertificate?: string
   readonly tlsKey?: string
+  readonly oauthSecret?: string
+  readonly oauthKey?: string
 }
 
 /** Adds credentials to those that an endpoint has; null removes one. */
@@ -32,6 +40,8 @@ export const credentialFaults = (all: OwnCredentials, nowMs?: number): ReadonlyA
     ...certificateFaults("tlsCa", all.tlsCa, nowMs),
     ...certificateFaults("tlsCertificate", all.tlsCertificate, nowMs),
     ...keyFaults("tlsKey", all.tlsKey),
+    ...secretFaults("oauthSecret", all.oauthSecret),
+    ...signingKeyFaults("oauthKey", all.oauthKey),
     ...ofPair
   ]
   return faults.length > 0 ? faults : contextFaults(all)
@@ -62,6 +72,44 @@ const keyFaults = (path: string, pem: string | undefined): ReadonlyArray<Fault> 
   pem === undefined || Result.isSuccess(readKey(pem))
     ? []
     : [{ path, message: "it is no private key as PEM without a password" }]
+
+const secretFaults = (path: string, secret: string | undefined): ReadonlyArray<Fault> => {
+  const fault = secret === undefined ? undefined : secretFault("password", secret)
+  return fault === undefined ? [] : [{ path, message: fault.message }]
+}
+
+const signingKeyFaults = (path: string, pem: string | undefined): ReadonlyArray<Fault> => {
+  const faults = keyFaults(path, pem)
+  if (pem === undefined || faults.length > 0) return faults
+  const key = readKey(pem)
+  const isOne = Result.isSuccess(key) && jwtAlgorithm(key.success) !== undefined
+  return isOne
+    ? []
+    : [{ path, message: "no JWT is signed with such a key: RSA of 2048 bits, P-256, P-384, P-521 or Ed25519" }]
+}
+
+const curveAlgorithms: Readonly<Record<string, string>> = {
+  prime256v1: "ES256",
+  secp384r1: "ES384",
+  secp521r1: "ES512"
+}
+
+/** The algorithm by which a key signs tokens (RFC 7518); undefined if by none. */
+export const jwtAlgorithm = ({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): string | undefined => {
+  if (asymmetricKeyType === "ed25519") return "EdDSA"
+  if (asymmetricKeyType === "ec") return curveAlgorithms[asymmetricKeyDetails?.namedCurve ?? ""]
+  return asymmetricKeyType === "rsa" && (asymmetricKeyDetails?.modulusLength ?? 0) >= 2_048 ? "RS256" : undefined
+}
+
+/** What the settings need and the credentials lack. */
+export const lackingCredentials = (
+  { OAuthTokenUrl, OAuthMethod }: Pick<EndpointSettings, "OAuthTokenUrl" | "OAuthMethod">,
+  all: OwnCredentials
+): ReadonlyArray<Fault> => {
+  if (OAuthTokenUrl === undefined) return []
+  const path = OAuthMethod === "private_key_jwt" ? "oauthKey" : "oauthSecret"
+  return all[path] === undefined ? [{ path, message: "OAuthTokenUrl needs it" }] : []
+}
 
 const readKey = (pem: string) => Result.try(() => createPrivateKey({ key: pem, format: "pem" }))
 

@@ -12,7 +12,7 @@ interface CredentialInputsProps {
 
 export const CredentialInputs = ({ typed, onChange, held = [], faultOf }: CredentialInputsProps) => (
   <details>
-    <summary>Certificates</summary>
+    <summary>Certificates and keys</summary>
     <div className="form">
       {credentialFields.map(({ name, label, hint }) => (
         <Field

@@ -122,7 +122,7 @@ const ReplaceCredentials = ({ endpoint: { name, credentialNames }, notNow, onDon
     setTyped({})
   }
   return (
-    <Act label="Certificates" scope={scope} question={`Replace certificates of ${name}?`} notNow={notNow} run={replace}>
+    <Act label="Credentials" scope={scope} question={`Replace credentials of ${name}?`} notNow={notNow} run={replace}>
       <p>What is typed here replaces what it has, for connections made from then on.</p>
       <CredentialInputs typed={typed} onChange={setTyped} held={credentialNames} />
     </Act>

@@ -6,7 +6,7 @@ export interface SettingField {
   readonly key: string
   readonly label: string
   readonly hint: string
-  readonly kind: "text" | "number" | "list" | "switch" | "choice"
+  readonly kind: "text" | "number" | "list" | "optionalList" | "switch" | "choice"
   readonly choices?: ReadonlyArray<string>
 }
 
@@ -56,7 +56,29 @@ export const settingFields: ReadonlyArray<SettingField> = [
     hint: "entity, or a pointer into the event: /details/orderId. Empty: no order.",
     kind: "text"
   },
-  { key: "CircuitBreaker", label: "Breaker", hint: "Opens after 20 failures in a row.", kind: "switch" }
+  { key: "CircuitBreaker", label: "Breaker", hint: "Opens after 20 failures in a row.", kind: "switch" },
+  {
+    key: "OAuthTokenUrl",
+    label: "Token server",
+    hint: "For a receiver that asks for OAuth: where its tokens are got. Its secret is below.",
+    kind: "text"
+  },
+  { key: "OAuthClientId", label: "OAuth client", hint: "Who we are at the token server.", kind: "text" },
+  {
+    key: "OAuthMethod",
+    label: "OAuth method",
+    hint: "How we prove it.",
+    kind: "choice",
+    choices: ["client_secret_basic", "client_secret_post", "private_key_jwt"]
+  },
+  {
+    key: "OAuthKid",
+    label: "OAuth key id",
+    hint: "For private_key_jwt, where the token server wants one.",
+    kind: "text"
+  },
+  { key: "OAuthScopes", label: "OAuth scopes", hint: "With commas.", kind: "optionalList" },
+  { key: "OAuthAudience", label: "OAuth audience", hint: "Where the token server wants one.", kind: "text" }
 ]
 
 /** A setting as text for its control; empty where it has none. */
@@ -69,8 +91,10 @@ export const typedOf = (settings: Settings, { key, kind }: SettingField): string
 /** What was typed, as a setting; undefined where nothing was. */
 export const settingOf = (typed: string, { kind }: SettingField): unknown => {
   const text = typed.trim()
-  if (kind === "list") return text === "" ? [] : text.split(/[\s,]+/u).filter((name) => name !== "")
+  const words = text.split(/[\s,]+/u).filter((name) => name !== "")
+  if (kind === "list") return words
   if (text === "") return undefined
+  if (kind === "optionalList") return words
   if (kind === "number") return Number.isNaN(Number(text)) ? text : Number(text)
   return kind === "switch" ? text === "true" : text
 }
@@ -107,7 +131,9 @@ export const credentialFields = [
     label: "Client certificate (PEM)",
     hint: "By which the receiver knows us, with its chain."
   },
-  { name: "tlsKey", label: "Client key (PEM)", hint: "Of that certificate, without a password. Never shown again." }
+  { name: "tlsKey", label: "Client key (PEM)", hint: "Of that certificate, without a password. Never shown again." },
+  { name: "oauthSecret", label: "OAuth secret", hint: "Of the client, at the token server. Never shown again." },
+  { name: "oauthKey", label: "OAuth key (PEM)", hint: "In its place, for private_key_jwt." }
 ] as const
 
 export type CredentialName = (typeof credentialFields)[number]["name"]

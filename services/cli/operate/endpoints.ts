@@ -62,7 +62,7 @@ interface Settings {
 const credential = texts(
   "credential",
   "NAME=FILE",
-  "tlsCa, tlsCertificate or tlsKey, from a file of PEM; repeatable. Without a file, removes it"
+  "tlsCa, tlsCertificate, tlsKey, oauthSecret or oauthKey, from a file; repeatable. Without a file, removes it"
 )
 
 /** The credentials from their files; undefined without any. */

@@ -108,6 +108,8 @@ const ofConfiguration = ({
   TlsCaFile,
   TlsCertificateFile,
   TlsKeyFile,
+  OAuthSecretEnvVar,
+  OAuthKeyFile,
   ...settings
 }: EndpointEntry): KnownEndpoint => ({
   ...shownSettings(settings),
@@ -120,9 +122,13 @@ const ofConfiguration = ({
   isSigned: SecretEnvVar !== undefined,
   hasStandardWebhooks: StandardWebhooksSecretEnvVar !== undefined,
   previousSecretUntilMs: null,
-  credentialNames: Object.entries({ tlsCa: TlsCaFile, tlsCertificate: TlsCertificateFile, tlsKey: TlsKeyFile }).flatMap(
-    ([name, file]) => (file === undefined ? [] : [name])
-  ),
+  credentialNames: Object.entries({
+    tlsCa: TlsCaFile,
+    tlsCertificate: TlsCertificateFile,
+    tlsKey: TlsKeyFile,
+    oauthSecret: OAuthSecretEnvVar,
+    oauthKey: OAuthKeyFile
+  }).flatMap(([name, named]) => (named === undefined ? [] : [name])),
   certificates: [],
   startsAfter: null,
   created: null,

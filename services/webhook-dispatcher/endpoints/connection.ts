@@ -2,6 +2,7 @@
  * How connections to an endpoint's receiver are made: by its credentials, if it has any. Those of the configuration
  * file are in files, which are followed, so that whatever renews them need not restart a dispatcher.
  */
+import { rootCertificates } from "node:tls"
 import { Clock, Effect, Schedule } from "effect"
 import type { Via } from "#egress"
 import { check, checkCertificate, endOfChain, InvalidConfiguration, readTextFile } from "#runtime"
@@ -9,8 +10,11 @@ import { credentialFaults, type OwnCredentials } from "#webhooks"
 import type { EndpointEntry } from "#webhooks/contract"
 
 export interface EndpointConnection {
-  /** Another object after a change. */
-  current: Via
+  /** Other objects after a change. */
+  credentials: OwnCredentials
+  current: Via | undefined
+  /** To the server of its tokens, which may be of the same authorities, or of the usual ones. */
+  ofTokens: Via | undefined
   /** That its certificate ends soon; never of one in a file, which has a check of its own. */
   readonly ending?: ((nowMs: number) => string | undefined) | undefined
   readonly files: ReadonlyArray<CredentialFile>
@@ -25,39 +29,49 @@ interface CredentialFile {
   readonly path: string
 }
 
-const viaOf = ({ tlsCa, tlsCertificate, tlsKey }: OwnCredentials): Via => ({
-  trusted: tlsCa,
-  identity: tlsCertificate === undefined || tlsKey === undefined ? undefined : { cert: tlsCertificate, key: tlsKey }
-})
+const ways = (credentials: OwnCredentials): Pick<EndpointConnection, "credentials" | "current" | "ofTokens"> => {
+  const { tlsCa: trusted, tlsCertificate: cert, tlsKey: key } = credentials
+  const identity = cert === undefined || key === undefined ? undefined : { cert, key }
+  return {
+    credentials,
+    current: trusted === undefined && identity === undefined ? undefined : { trusted, identity },
+    ofTokens: trusted === undefined ? undefined : { trusted: [...rootCertificates, trusted] }
+  }
+}
 
 /** Undefined for an endpoint that is called as everyone is. */
 export const connectionOf = (credentials: OwnCredentials): EndpointConnection | undefined =>
   Object.keys(credentials).length === 0
     ? undefined
     : {
-        current: viaOf(credentials),
+        ...ways(credentials),
         ending: credentials.tlsCertificate === undefined ? undefined : endOfChain(credentials.tlsCertificate),
         files: [],
         reload: Effect.void
       }
 
-type NamedFiles = Pick<EndpointEntry, "TlsCaFile" | "TlsCertificateFile" | "TlsKeyFile">
+type NamedFiles = Pick<EndpointEntry, "TlsCaFile" | "TlsCertificateFile" | "TlsKeyFile" | "OAuthKeyFile">
 
 /** Fails with every fault. A certificate that has ended is none: it would keep all endpoints from being served. */
-export const connectionOfFiles = Effect.fnUntraced(function* (entry: NamedFiles, at: string) {
+export const connectionOfFiles = Effect.fnUntraced(function* (
+  entry: NamedFiles,
+  at: string,
+  fromVariables: Pick<OwnCredentials, "oauthSecret">
+) {
   const files = filesOf(entry, at)
-  if (files.length === 0) return undefined
-  let credentials = yield* readFiles(files)
+  if (files.length === 0) return connectionOf(fromVariables)
+  const read = Effect.map(readFiles(files), (ofFiles): OwnCredentials => ({ ...fromVariables, ...ofFiles }))
+  const credentials = yield* read
   let fault = ""
   const connection: EndpointConnection = {
-    current: viaOf(credentials),
+    ...ways(credentials),
     files,
-    reload: Effect.suspend(() => readFiles(files)).pipe(
+    reload: read.pipe(
       Effect.flatMap((read) => {
         fault = ""
+        const { credentials } = connection
         if (files.every(({ credential }) => read[credential] === credentials[credential])) return Effect.void
-        credentials = read
-        connection.current = viaOf(read)
+        Object.assign(connection, ways(read))
         return Effect.logInfo("the files of an endpoint were read again")
       }),
       Effect.catch((faults) => {
@@ -77,7 +91,8 @@ const filesOf = (entry: NamedFiles, at: string) =>
     [
       ["tlsCa", "TlsCaFile"],
       ["tlsCertificate", "TlsCertificateFile"],
-      ["tlsKey", "TlsKeyFile"]
+      ["tlsKey", "TlsKeyFile"],
+      ["oauthKey", "OAuthKeyFile"]
     ] as const
   ).flatMap(([credential, key]): ReadonlyArray<CredentialFile> => {
     const file = entry[key]
@@ -133,7 +148,8 @@ export const followFiles = Effect.fnUntraced(function* (endpoints: ReadonlyArray
     connections.flatMap(({ files }) => files.map(({ file, credential }) => [file, credential] as const))
   )
   for (const [file, credential] of certificates) {
-    if (credential !== "tlsKey") yield* checkCertificate(file, credential === "tlsCa" ? "authorities" : "chain")
+    if (credential === "tlsCa") yield* checkCertificate(file, "authorities")
+    if (credential === "tlsCertificate") yield* checkCertificate(file, "chain")
   }
   const reload = Effect.forEach(connections, (connection) => connection.reload, { discard: true })
   yield* Effect.forkScoped(Effect.schedule(reload, Schedule.spaced(readAgainEvery)))

@@ -16,6 +16,7 @@ import { InvalidConfiguration, secretFromEnv } from "#runtime"
 import {
   compileContentFilter,
   credentialFaults,
+  lackingCredentials,
   openCredentials,
   orderKey,
   type OrderKey,
@@ -26,6 +27,7 @@ import {
   standardWebhooksKey
 } from "#webhooks"
 import { connectionOf, connectionOfFiles, type EndpointConnection } from "./connection.ts"
+import { type OAuthClient, oauthClientOf } from "../token-request.ts"
 import { type RetrySettings, retryWaits } from "../retry-policy.ts"
 
 /** Fails with every fault of every endpoint. It needs no broker, so faults are known before the broker answers. */
@@ -61,6 +63,8 @@ export interface EndpointSettings {
   readonly retry: RetrySettings
   /** Undefined where it is called as everyone is. */
   readonly connection?: EndpointConnection | undefined
+  /** Where the receiver asks for access tokens. */
+  readonly oauth?: OAuthClient | undefined
   /** Null for an endpoint of the configuration file. */
   readonly madeAtRunTime: MadeAtRunTime | null
 }
@@ -106,18 +110,21 @@ const readEndpoints = Effect.fn("readEndpoints")(function* (
 })
 
 const readEndpoint = Effect.fnUntraced(function* (entry: EndpointEntry, path: string, retryAfterMsMax: number) {
-  const [[secret, standard], missing] = yield* Effect.partition(
+  const [[secret, standard, oauthSecret], missing] = yield* Effect.partition(
     [
       { variable: entry.SecretEnvVar, path: `${path}.SecretEnvVar`, kind: "signature" as const },
       {
         variable: entry.StandardWebhooksSecretEnvVar,
         path: `${path}.StandardWebhooksSecretEnvVar`,
         kind: "standardWebhooks" as const
-      }
+      },
+      { variable: entry.OAuthSecretEnvVar, path: `${path}.OAuthSecretEnvVar`, kind: "password" as const }
     ],
     ({ variable, ...named }) => (variable === undefined ? Effect.undefined : secretFromEnv({ variable, ...named }))
   )
-  const connection = yield* Effect.result(connectionOfFiles(entry, path))
+  const connection = yield* Effect.result(
+    connectionOfFiles(entry, path, oauthSecret === undefined ? {} : { oauthSecret })
+  )
   const faults = [...missing, ...(Result.isFailure(connection) ? connection.failure : [])]
   if (faults.length > 0 || Result.isFailure(connection)) return yield* Effect.fail(faults)
   return withSecrets(entry, retryAfterMsMax, {
@@ -147,6 +154,7 @@ const withSecrets = (entry: RecordSettings, retryAfterMsMax: number, secrets: Se
     backlogMax: entry.BacklogMax,
     hasBreaker: entry.CircuitBreaker,
     retry: { ...retryWaits(entry), retryAfterMsMax },
+    oauth: oauthClientOf(entry),
     ...secrets
   }
 }
@@ -183,7 +191,11 @@ export const settingsOfRecord = (
     )
   const secrets = opened(record.secrets, "/Secret", "signature")
   const standard = opened(record.standardWebhooksSecrets, "/StandardWebhooksSecret", "standardWebhooks")
-  const credentials = openedCredentials(record, seal)
+  const credentials = openedCredentials(
+    record,
+    Result.getOrElse(settings, () => ({})),
+    seal
+  )
   const faultsIn = <A>(part: Result.Result<A, ReadonlyArray<Fault>>) => (Result.isFailure(part) ? part.failure : [])
   const failures = [...faultsIn(settings), ...faultsIn(secrets), ...faultsIn(standard), ...faultsIn(credentials)]
   if (
@@ -197,7 +209,8 @@ export const settingsOfRecord = (
   const hidden = [
     ...secrets.success.map(({ key }) => key),
     ...standard.success.map(({ key }) => key),
-    ...Object.values(settings.success.Headers)
+    ...Object.values(settings.success.Headers),
+    credentials.success.oauthSecret ?? ""
   ].filter((text) => text.length >= redactedCharactersMin)
   return Result.succeed(
     withSecrets(settings.success, retryAfterMsMax, {
@@ -220,11 +233,12 @@ export const settingsOfRecord = (
 /** Certificates that have ended are no fault here: the receiver says so, and its deliveries are retried. */
 const openedCredentials = (
   record: EndpointRecord,
+  settings: Pick<RecordSettings, "OAuthTokenUrl" | "OAuthMethod">,
   seal: SecretSeal
 ): Result.Result<OwnCredentials, ReadonlyArray<Fault>> => {
   const opened = openCredentials(record, seal)
   if (Result.isFailure(opened)) return Result.fail([{ path: "/Credentials", message: opened.failure }])
-  const faults = credentialFaults(opened.success)
+  const faults = [...credentialFaults(opened.success), ...lackingCredentials(settings, opened.success)]
   return faults.length === 0 ? Result.succeed(opened.success) : Result.fail(faults)
 }
 

@@ -12,6 +12,7 @@ import { AttemptLog } from "../../../services/webhook-dispatcher/attempt-log.ts"
 import { type Attempted, DeliveryAttempts } from "../../../services/webhook-dispatcher/delivery-attempt.ts"
 import type { EndpointSettings } from "../../../services/webhook-dispatcher/endpoints/settings.ts"
 import { DeliveryOrder } from "../../../services/webhook-dispatcher/order/DeliveryOrder.ts"
+import { AccessTokens } from "../../../services/webhook-dispatcher/AccessTokens.ts"
 import { DeliveryMetrics } from "../../../services/webhook-dispatcher/metrics.ts"
 import { AttemptResult, type Decision } from "../../../services/webhook-dispatcher/retry-policy.ts"
 import { failingAtEach, isAfter, recordedPublisher, type Recorder, recorder, told } from "../../support/recorder.ts"
@@ -53,6 +54,7 @@ const attemptsOn = (record: Recorder, publisher: Publisher["Service"] = recorded
     Layer.succeed(Secrets, { redact: (text: string) => text.replaceAll("of the fleet", "[secret]") } as never),
     Layer.succeed(Configuration, { Events: { Source: "/starling" }, WebhookDelivery: { AllowCidrs: [] } } as never),
     Layer.succeed(UntrustedHttp, { open: () => Effect.succeed({}) } as never),
+    Layer.succeed(AccessTokens, {} as never),
     Layer.succeed(Publisher, publisher),
     Layer.succeed(AbandonedDeliveries, { delivery: () => record.call("abandon", Effect.void) } as never),
     Layer.succeed(DeliveryOrder, {
