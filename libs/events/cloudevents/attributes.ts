@@ -36,7 +36,7 @@ const isTimestamp = Schema.is(Timestamp)
 export const timeText = (time: AttributeValue) => String(time).toUpperCase()
 const isTime = (value: AttributeValue) => typeof value === "string" && isTimestamp(timeText(value))
 
-const isUriReference = (value: AttributeValue): value is string =>
+export const isUriReference = (value: unknown): value is string =>
   typeof value === "string" &&
   /^(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/u.test(value) &&
   value.indexOf("#") === value.lastIndexOf("#")

@@ -6,7 +6,7 @@
  */
 import { Result } from "effect"
 import { elementTexts, type Envelope, type Fault, isoTime, memberTexts, parseUnambiguousText, utf8Text } from "#base"
-import { type Attributes, checkedAttributes, requiredAttributes, timeText } from "./attributes.ts"
+import { type Attributes, checkedAttributes, isUriReference, requiredAttributes, timeText } from "./attributes.ts"
 import { decodedHeaderValue } from "./header-values.ts"
 
 export interface CloudEventMessage {
@@ -108,7 +108,7 @@ const readBinary = ({ headers, body }: CloudEventMessage, options: ReadOptions):
     if (attribute === "data" || decoded === undefined) {
       const message = decoded === undefined ? "percent-encoded bytes that are no UTF-8" : "no name of an attribute"
       faults.push({ path: `/${attribute}`, message })
-    } else given[attribute] = decoded
+    } else given[attribute] = isUriEncodedOnce(attribute, encoded, decoded) ? encoded : decoded
   }
   const data = Result.flatMap(utf8Text(body), (text) =>
     text.trim() === "" ? Result.succeed({ data: null, text: "null" }) : dataIn(text)
@@ -123,6 +123,10 @@ const readBinary = ({ headers, body }: CloudEventMessage, options: ReadOptions):
     ...(Result.isFailure(data) ? data.failure.map((each) => ({ ...each, path: `/data${each.path}` })) : [])
   ])
 }
+
+/** Widespread SDKs encode no header: the percent signs of their addresses are the addresses' own. */
+const isUriEncodedOnce = (attribute: string, encoded: string, decoded: string) =>
+  (attribute === "source" || attribute === "dataschema") && !isUriReference(decoded) && isUriReference(encoded)
 
 interface Data {
   readonly data: unknown

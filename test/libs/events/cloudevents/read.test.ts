@@ -96,6 +96,12 @@ describe("a CloudEvent", () => {
     assert.deepStrictEqual(pathsOf(binary({ "ce-subject": "%C0%A0" })), ["/subject"])
   })
 
+  it("has the address that was meant, whether its percent signs were encoded for the header or not", () => {
+    for (const sent of ["/a%20b?c=%25", "/a%2520b?c=%2525"]) {
+      assert.strictEqual(read(binary({ "ce-source": sent })).envelope.cloudEvent?.source, "/a%20b?c=%25")
+    }
+  })
+
   it("of NATS names its content type among its attributes", () => {
     const { "content-type": _, ...headers } = binary().headers
     const message = { ...binary(), headers: { ...headers, "ce-datacontenttype": "application/json" } }
