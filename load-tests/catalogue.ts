@@ -33,6 +33,7 @@ import { brief, voices } from "./speech/voices.ts"
 import { changes } from "./webhooks/changes.ts"
 import { manyEndpoints } from "./webhooks/endpoints.ts"
 import { flood } from "./webhooks/flood.ts"
+import { order } from "./webhooks/order.ts"
 import { drain, hanging, kills, retries } from "./webhooks/faults.ts"
 import { alone, isolationFast, isolationSlow, latency } from "./webhooks/latency.ts"
 import { throughput } from "./webhooks/throughput.ts"
@@ -50,7 +51,7 @@ export interface Scenario {
 export const catalogue: Readonly<Record<string, Scenario>> = {
   webhooks: {
     measures:
-      "deliveries: rate, latency, cost of one, isolation, retries, kills, drain, changes of endpoints, lanes; ten minutes",
+      "deliveries: rate, latency, cost of one, isolation, retries, kills, drain, changes of endpoints, lanes, order; a quarter of an hour",
     parts: {
       throughput,
       latency,
@@ -64,7 +65,8 @@ export const catalogue: Readonly<Record<string, Scenario>> = {
       drain,
       endpoints: manyEndpoints,
       changes,
-      lanes
+      lanes,
+      order
     },
     takes: []
   },

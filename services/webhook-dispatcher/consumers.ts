@@ -113,7 +113,7 @@ export const consumeDeliveries = Effect.fnUntraced(function* () {
         Effect.sync(() => void state.unfollowed.add(id)),
         changed.open
       ),
-    drain: (patienceMs) => Effect.andThen(deps.order.closeAll, drain(running, patienceMs))
+    drain: (patienceMs) => drain(state, patienceMs)
   }
   return consuming
 })
@@ -221,9 +221,12 @@ const converged = Effect.fnUntraced(function* (state: State): Effect.fn.Return<v
     wanted.get(key)?.filterSubjects[0] !== filterSubject
   const others = [...running.consumptions].flatMap(([key, open]) => (isOther(open, key) ? [key] : []))
   yield* Effect.forEach(others, (key) => close(state, key), { concurrency: 8, discard: true })
-  const ordered = [...wanted.values()].filter(({ durable }) => isOrdered(durable))
+  const ordered = Map.groupBy(
+    [...wanted.values()].filter(({ durable }) => isOrdered(durable)),
+    ({ durable }) => durable
+  )
   const shared = [...wanted.values()].filter(({ durable }) => !isOrdered(durable))
-  yield* Effect.forEach(ordered, (consumer) => openOrdered(state, consumer), { concurrency: 8, discard: true })
+  yield* Effect.forEach(ordered.values(), (ofLanes) => openOrdered(state, ofLanes), { concurrency: 8, discard: true })
   yield* Effect.forEach(shared, (consumer) => open(state, consumer), { concurrency: 8, discard: true })
   yield* Effect.forEach([...state.unfollowed], (id) => followMarked(state, id), { concurrency: 8, discard: true })
 })
@@ -239,18 +242,22 @@ const contendForOrder = Effect.fnUntraced(function* ({ deps, unordered }: State)
 })
 
 /**
- * The former taker's consumer is replaced, so that all that it left comes at once. Another process can still hold the
- * endpoint's subjects while it learns of a change: the others do not wait for that.
+ * Opens an ordered endpoint's consumers. The former taker's are replaced, so that all that it left comes at once.
+ * Another process can still hold the endpoint's subjects while it learns of a change: the others do not wait for that.
  */
-const openOrdered = (state: State, consumer: ConsumerDeclaration) =>
+const openOrdered = (state: State, consumers: ReadonlyArray<ConsumerDeclaration>) =>
   Effect.gen(function* () {
-    const { order, consumers, lanes } = state.deps
-    const id = endpointOf(consumer.durable)
-    if (state.deps.endpoints.byId(id)?.orderKey !== undefined && order.opened(id) === undefined) {
-      for (const lane of lanes.all) yield* consumers.remove(deliveryStream(lane), orderedDurableOf(id))
+    const { deps, running } = state
+    const { order, lanes, endpoints } = deps
+    const id = endpointOf(consumers[0]?.durable ?? "")
+    if (endpoints.byId(id)?.orderKey !== undefined && order.opened(id) === undefined) {
+      // Of an earlier time: the lease was lost, and taken again.
+      for (const [key, { durable }] of running.consumptions)
+        if (durable === orderedDurableOf(id)) yield* close(state, key)
+      for (const lane of lanes.all) yield* deps.consumers.remove(deliveryStream(lane), orderedDurableOf(id))
       yield* order.open(id)
     }
-    yield* open(state, consumer)
+    yield* Effect.forEach(consumers, (consumer) => open(state, consumer), { discard: true })
   }).pipe(
     Effect.catch((error) =>
       Effect.logWarning("an ordered endpoint cannot be taken yet", error).pipe(
@@ -279,10 +286,7 @@ const open = Effect.fnUntraced(function* (state: State, consumer: ConsumerDeclar
   }
   const scope = yield* Scope.fork(deps.scope)
   const lane = deps.lanes.all.find((each) => deliveryStream(each) === consumer.stream) ?? 0
-  const handler = (received: Received<DueDelivery>) => {
-    if (isOrdered(consumer.durable)) return handleOrdered(state, lane, received)
-    return deps.lanes.all.length === 1 ? handle(state, received) : handleInLane(state, lane, received)
-  }
+  const handler = handlerOf(state, consumer, lane)
   const consumption = yield* consume({ consumer, codec: dueDeliveryCodec, origin: "deliveries", handler }).pipe(
     Scope.provide(scope),
     Effect.onError(() => Scope.close(scope, Exit.void))
@@ -293,14 +297,22 @@ const open = Effect.fnUntraced(function* (state: State, consumer: ConsumerDeclar
   running.consumptions.set(keyOf(consumer), { consumption, scope, stream, durable, filterSubject, unackedMax })
 })
 
+const handlerOf = (state: State, { durable }: ConsumerDeclaration, lane: number) => {
+  if (isOrdered(durable)) return (received: Received<DueDelivery>) => handleOrdered(state, lane, received)
+  return state.deps.lanes.all.length === 1
+    ? (received: Received<DueDelivery>) => handle(state, received)
+    : (received: Received<DueDelivery>) => handleInLane(state, lane, received)
+}
+
 /** Running work is handed back; another consumer gets it at once. */
 const close = Effect.fnUntraced(function* ({ deps, running }: State, key: string) {
   const known = running.consumptions.get(key)
   if (known === undefined) return
   yield* Scope.close(known.scope, Exit.void)
   const { stream, durable } = known
-  const isTaken = deps.order.takes(endpointOf(durable))
-  if (isOrdered(durable)) yield* deps.order.close(endpointOf(durable))
+  const id = endpointOf(durable)
+  const isTaken = deps.order.takes(id)
+  if (isOrdered(durable) && consumersOf(running, id).length === 1) yield* deps.order.close(id)
   // An ordered endpoint's consumer may be its next taker's by now.
   if (isTaken || !isOrdered(durable)) yield* deps.consumers.remove(stream, durable)
   running.consumptions.delete(key)
@@ -361,12 +373,20 @@ const markHeldWrongly = Effect.fnUntraced(function* ({ deps, running, workers, u
   }
 })
 
-const drain = (running: Running, patienceMs: number) =>
-  Effect.suspend(() => {
+/** Ordered endpoints are another process's as soon as none of their requests is on its way. */
+const drain = ({ deps: { order }, running }: State, patienceMs: number) =>
+  Effect.gen(function* () {
     running.isDraining = true
-    const open = [...running.consumptions.values()]
-    return drainAll(
-      open.map(({ consumption }) => consumption),
+    yield* order.closeAll
+    const open = Map.groupBy(running.consumptions.values(), ({ durable }) => isOrdered(durable))
+    const drainOf = (ordered: boolean) =>
+      drainAll(
+        (open.get(ordered) ?? []).map(({ consumption }) => consumption),
+        patienceMs
+      )
+    const drained = [Effect.tap(drainOf(true), () => order.release), drainOf(false)]
+    return yield* drainAll(
+      drained.map((report) => ({ drain: () => report })),
       patienceMs
     )
   })
@@ -519,6 +539,7 @@ const declaredConsumers = (
       ? partitionConsumers(lane).filter((consumer, partition) => isNeeded(partition, consumer))
       : []
     const own = all.flatMap((endpoint) => {
+      if (inPartitions && endpoint.orderKey === undefined && strays.size === 0) return []
       const consumer = consumerOf(endpoint, lane, inPartitions)
       if (endpoint.orderKey !== undefined) {
         return isTaken(endpoint) && isNeeded(endpoint.partition, consumer) ? [consumer] : []

@@ -4,8 +4,19 @@
  * it keeps the gaps: of each key the last event that was given up, stored before that delivery leaves the stream, until
  * a delivery that told of it is answered with success.
  */
-import { Clock, Context, Effect, Layer, Result, Schedule, Semaphore, Stream } from "effect"
-import { type BusError, deleted, kept, Kv, Leases, Mailbox, records, replaced, StreamReader } from "#bus"
+import { Clock, Context, Effect, Fiber, Layer, Result, Schedule, Semaphore, Stream } from "effect"
+import {
+  type BusError,
+  BusUnavailable,
+  deleted,
+  kept,
+  Kv,
+  Leases,
+  Mailbox,
+  records,
+  replaced,
+  StreamReader
+} from "#bus"
 import { type Delivery, deliveryPartitionOf, KeyGap } from "#webhooks/contract"
 import { deliveryStream, orderedPartition, subjects } from "#base"
 import { Metrics, supervise } from "#runtime"
@@ -49,7 +60,10 @@ export class DeliveryOrder extends Context.Service<
     /** Reads what is outstanding. No consumer may take the endpoint meanwhile. */
     readonly open: (endpointId: string) => Effect.Effect<OrderedEndpoint, BusError>
     readonly close: (endpointId: string) => Effect.Effect<void>
+    /** Nothing more goes, but what is on its way. */
     readonly closeAll: Effect.Effect<void>
+    /** Leaves all endpoints to others, for good. */
+    readonly release: Effect.Effect<void>
     /** The event that the receiver of this delivery is to be told of. */
     readonly gapOf: (delivery: Delivery) => number | undefined
     /** Stores what an attempt means for its key; comes before its ack. */
@@ -69,13 +83,14 @@ export class DeliveryOrder extends Context.Service<
         endpoints.get(id)?.queue.close()
         endpoints.delete(id)
       }
-      const { contend, takes, mayLeave, onChange } = yield* holding((partition) => {
+      const { contend, termOf, mayLeave, onChange, release } = yield* holding((partition) => {
         for (const id of endpoints.keys()) if (deliveryPartitionOf(id) === partition) closeOnly(id)
       })
 
       const open = Effect.fnUntraced(function* (id: string) {
         const known = endpoints.get(id)
         if (known !== undefined) return known
+        const term = termOf(id)
         const queue = orderedQueue(() => clock.currentTimeMillisUnsafe())
         for (const { keyed, dueAt } of yield* read(id)) queue.known(keyed, dueAt)
         const opened: OrderedEndpoint = {
@@ -86,6 +101,8 @@ export class DeliveryOrder extends Context.Service<
           placesMax: 1,
           comparedAtMs: 0
         }
+        if (term === undefined || termOf(id) !== term)
+          return yield* new BusUnavailable({ operation: "take an ordered endpoint", detail: "its lease was lost" })
         endpoints.set(id, opened)
         return opened
       })
@@ -94,7 +111,7 @@ export class DeliveryOrder extends Context.Service<
 
       return DeliveryOrder.of({
         contend,
-        takes,
+        takes: (id) => termOf(id) !== undefined,
         mayLeave,
         onChange,
         opened: (id) => endpoints.get(id),
@@ -103,17 +120,18 @@ export class DeliveryOrder extends Context.Service<
         closeAll: Effect.sync(() => {
           for (const { queue } of endpoints.values()) queue.close()
         }),
+        release,
         gapOf: ({ endpointId, key }) => (key === undefined ? undefined : endpoints.get(endpointId)?.gaps.get(key)),
         settle: (delivery, decision) =>
           Effect.suspend(() => {
             const endpoint = endpoints.get(delivery.endpointId)
             const keyed = keyedOf(delivery)
-            if (endpoint === undefined || keyed === undefined) return Effect.void
-            if (decision._tag === "Retry") return Effect.sync(() => endpoint.queue.comesAgain(keyed, decision.dueAtMs))
-            endpoint.ended.add(keyed.sequence)
+            if (keyed === undefined) return Effect.void
+            if (decision._tag === "Retry") return Effect.sync(() => endpoint?.queue.comesAgain(keyed, decision.dueAtMs))
+            endpoint?.ended.add(keyed.sequence)
             const told = decision._tag === "Delivered"
-            if (told && !endpoint.gaps.delete(keyed.key)) return Effect.void
-            if (!told) endpoint.gaps.set(keyed.key, keyed.sequence)
+            if (told && endpoint?.gaps.delete(keyed.key) !== true) return Effect.void
+            if (!told) endpoint?.gaps.set(keyed.key, keyed.sequence)
             return gaps.set(`${delivery.endpointId}.${keyed.key}`, told ? undefined : keyed.sequence)
           }),
         forgetGaps: gaps.forget
@@ -128,22 +146,26 @@ const holding = Effect.fnUntraced(function* (onLost: (partition: number) => void
   const { instance } = yield* Mailbox
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope
-  const contended = new Set<number>()
+  const contended = new Map<number, Fiber.Fiber<unknown>>()
   /** By partition held, when its last stored renewal was sent. */
   const held = new Map<number, Instant>()
   const sent = new Map<number, Instant>()
+  const terms = new Map<number, number>()
+  let term = 0
   let act: Effect.Effect<void> = Effect.void
 
   const hold = (partition: number) =>
     Effect.acquireUseRelease(
       Effect.suspend(() => {
         held.set(partition, sent.get(partition) ?? instantOf(clock))
+        terms.set(partition, ++term)
         return act
       }),
       () => Effect.never,
       () =>
         Effect.suspend(() => {
           held.delete(partition)
+          terms.delete(partition)
           onLost(partition)
           return act
         })
@@ -151,7 +173,6 @@ const holding = Effect.fnUntraced(function* (onLost: (partition: number) => void
   const contend = (partition: number) =>
     Effect.suspend(() => {
       if (contended.has(partition)) return Effect.void
-      contended.add(partition)
       const onWrite = () => {
         const at = instantOf(clock)
         return () => {
@@ -161,13 +182,15 @@ const holding = Effect.fnUntraced(function* (onLost: (partition: number) => void
       }
       const lease = { key: `ordered-deliveries-${partition}`, holder: instance, onWrite }
       const keeping = supervise(`ordered deliveries ${partition}`, leases.whileHeld(lease, hold(partition)))
-      return Effect.asVoid(Effect.forkIn(keeping, scope))
+      return Effect.map(Effect.forkIn(keeping, scope), (fiber) => void contended.set(partition, fiber))
     })
   return {
     contend,
-    takes: (id: string) => held.has(deliveryPartitionOf(id)),
+    /** Another one for each time that the lease is taken; undefined while it is not held. */
+    termOf: (id: string) => terms.get(deliveryPartitionOf(id)),
     mayLeave: (id: string) => isProtected(held.get(deliveryPartitionOf(id)), instantOf(clock)),
-    onChange: (next: Effect.Effect<void>) => Effect.sync(() => void (act = next))
+    onChange: (next: Effect.Effect<void>) => Effect.sync(() => void (act = next)),
+    release: Effect.suspend(() => Fiber.interruptAll(contended.values()))
   }
 })
 
@@ -227,9 +250,13 @@ const showEvery = "1 second"
 const showWaiting = Effect.fnUntraced(function* (opened: ReadonlyMap<string, OrderedEndpoint>) {
   const gauge = (yield* Metrics).gauge(waitingForKey)
   const { all } = yield* Endpoints
+  let shown = new Set<string>()
   const show = Effect.sync(() => {
-    for (const { id, name, orderKey } of all())
-      if (orderKey !== undefined) gauge.set({ endpoint: name }, opened.get(id)?.queue.waiting() ?? 0)
+    const ordered = all().filter(({ orderKey }) => orderKey !== undefined)
+    for (const { id, name } of ordered) gauge.set({ endpoint: name }, opened.get(id)?.queue.waiting() ?? 0)
+    const names = new Set(ordered.map(({ name }) => name))
+    for (const endpoint of shown) if (!names.has(endpoint)) gauge.end({ endpoint })
+    shown = names
   })
   yield* Effect.forkScoped(Effect.repeat(show, Schedule.spaced(showEvery)))
 })

@@ -85,8 +85,8 @@ interface Queue {
   readonly inHand: Set<number>
   /** When a delivery that is not in hand comes again. */
   readonly dueMs: Map<number, number>
-  /** Handled since the last look at what is stored. */
-  readonly touched: Set<number>
+  /** Handled during a look at what is stored. */
+  touched: Set<number> | undefined
   isClosed: boolean
 }
 
@@ -99,10 +99,10 @@ export const orderedQueue = (nowMs: () => number) => {
     held: heldDeliveries(),
     inHand: new Set(),
     dueMs: new Map(),
-    touched: new Set(),
+    touched: undefined,
     isClosed: false
   }
-  const { order, held, inHand, dueMs, touched } = queue
+  const { order, held, inHand, dueMs } = queue
   return {
     /** Known to be outstanding, and not here yet. */
     known: ({ key, sequence }: Keyed, comesMs: number) => {
@@ -115,7 +115,7 @@ export const orderedQueue = (nowMs: () => number) => {
     inHand: <A>({ sequence }: Keyed, handled: Effect.Effect<A>): Effect.Effect<A> =>
       Effect.suspend(() => {
         inHand.add(sequence)
-        touched.add(sequence)
+        queue.touched?.add(sequence)
         return Effect.ensuring(
           handled,
           Effect.sync(() => void inHand.delete(sequence))
@@ -144,8 +144,10 @@ export const orderedQueue = (nowMs: () => number) => {
     compare: <E, R>(read: Effect.Effect<ReadonlySet<number>, E, R>) =>
       Effect.suspend(() => {
         const before = [...order.all()].filter(([, sequence]) => !inHand.has(sequence))
-        touched.clear()
+        const touched = new Set<number>()
+        queue.touched = touched
         return Effect.map(read, (stored) => {
+          queue.touched = undefined
           const gone = before.filter(([, sequence]) => !stored.has(sequence) && !touched.has(sequence))
           for (const [key, sequence] of gone) end(queue, key, sequence)
           return gone.length
