@@ -234,6 +234,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       ...role,
       ...contracts,
       "libs/egress",
+      "libs/events",
       "libs/webhooks",
       "libs/http",
       "libs/payments",

@@ -4,7 +4,8 @@
  */
 export { answerAskedDeliveries, type Asked, askForDelivery, sendAgain, sendTest } from "./asked.ts"
 export { compileContentFilter, firstMismatch } from "./content-filter.ts"
-export { filterFaults, noSuchEvent } from "./filter-faults.ts"
+export { eventNames, filterFaults, noSuchEvent } from "./filter-faults.ts"
+export { tryFilters } from "./filter-trial.ts"
 export {
   type AbandonedDelivery,
   abandonedHeaders,

@@ -3,11 +3,7 @@ import { eventCatalogue, unknownFilterNames } from "#base"
 import { noSuchEvent as noSuchEventOf } from "#webhooks"
 
 /** The refusal of an event name that does not exist. */
-export const noSuchEvent = (name: string): string =>
-  noSuchEventOf(
-    name,
-    eventCatalogue.map((event) => event.name)
-  )
+export const noSuchEvent = (name: string): string => noSuchEventOf(name, eventCatalogue)
 
 /**
  * A note for each filter that matches no event of the catalogue: allowed, because names are open, but likely a typo.

@@ -19,6 +19,7 @@ import { Effect, Layer, Option } from "effect"
 import { Auth, descriptionRoutes, HttpListener, Idempotency, Tokens, TokenUses } from "#http"
 import { Addresses } from "#runtime"
 import { Configuration } from "#configuration"
+import { EventTypes } from "#events"
 import { EndpointStates, WebhookEndpoints } from "#webhooks"
 import { ClaimReader } from "#payments"
 import { AuditLog, auditRoutes } from "./AuditLog.ts"
@@ -118,7 +119,9 @@ const parts = Layer.mergeAll(
   ClaimReader.layer,
   EndpointStates.layer,
   Idempotency.layer(),
-  Layer.unwrap(Effect.map(Configuration, ({ WebhookDelivery }) => WebhookEndpoints.layer(WebhookDelivery))),
+  Layer.unwrap(Effect.map(Configuration, ({ WebhookDelivery }) => WebhookEndpoints.layer(WebhookDelivery))).pipe(
+    Layer.provideMerge(Layer.unwrap(Effect.map(Configuration, ({ Events }) => EventTypes.layer(Events))))
+  ),
   liveStreams,
   ConditionWatch.layer.pipe(
     Layer.provideMerge(Timeline.layer),

@@ -56,7 +56,8 @@ const eventTypes = Layer.unwrap(Effect.map(Configuration, ({ Events }) => EventT
 const services = DeliveryAttempts.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(AbandonedDeliveries.layer, AttemptLog.layer, AccessTokens.layer)),
   Layer.provideMerge(Layer.mergeAll(Backlogs.layer, EndpointStates.layer, DeliveryOrder.layer)),
-  Layer.provideMerge(Layer.mergeAll(DeliveryLanes.layer, Endpoints.layer, DeliveryMetrics.layer, eventTypes))
+  Layer.provideMerge(Layer.mergeAll(DeliveryLanes.layer, Endpoints.layer, DeliveryMetrics.layer)),
+  Layer.provideMerge(eventTypes)
 )
 
 /** Needs the bus, the egress and the runtime. */

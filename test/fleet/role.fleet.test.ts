@@ -54,7 +54,8 @@ describe("the log and traces of a role", () => {
       endpoint({ SecretEnvVar: "HOOK_SECRET", EventFilter: ["*", "work_item.not_in_the_catalogue"] }),
       endpoint({ Name: "b", Url: receiverUrl("/b"), StandardWebhooksSecretEnvVar: "OTHER_SECRET" })
     ]
-    const role = await ready(endpoints, environment, { Telemetry: { LogLevel: "Trace" } })
+    const sections = { Telemetry: { LogLevel: "Trace" }, Events: { Undeclared: "deliver" } }
+    const role = await ready(endpoints, environment, sections)
     await publish("work_item.merged")
     await until(() => role.error().includes("a delivery is abandoned") && scene.requests.includes("/b"))
     const metrics = await role.metrics()
@@ -68,7 +69,7 @@ describe("the log and traces of a role", () => {
       assert.include(["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"], line["level"])
     }
     const ofTheRole = role.log().filter((line) => line["role"] === "webhook-dispatcher")
-    for (const said of ["a delivery is abandoned", "an EventFilter names events that are not in the catalogue"]) {
+    for (const said of ["a delivery is abandoned", "filters name events that are not declared"]) {
       assert.isTrue(
         ofTheRole.some(({ message }) => message === said),
         said

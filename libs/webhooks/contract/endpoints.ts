@@ -24,6 +24,13 @@ export const decodeEndpointSettings = (input: unknown): Result.Result<EndpointSe
     return rule === true ? Result.succeed(settings) : Result.fail([{ path: "", message: rule }])
   })
 
+const decodeFilters = boundedDecoder(EndpointSettings.mapFields(Struct.pick(["EventFilter", "ContentFilter"])), {
+  onExcessProperty: "error"
+})
+
+/** The same for its filters alone. */
+export const decodeEndpointFilters = (input: unknown) => Result.mapError(decodeFilters(input), pointedFaults)
+
 /** A sealed secret, and how long it still signs: the newest has no end. */
 export const KeptSecret = Schema.Struct({ sealed: Schema.String, notAfterMs: Schema.NullOr(EpochMs) })
 export interface KeptSecret extends Schema.Schema.Type<typeof KeptSecret> {}

@@ -27,6 +27,7 @@ export {
 export { CertificateFacts, Credentials } from "./credentials.ts"
 export {
   Act,
+  decodeEndpointFilters,
   decodeEndpointSettings,
   DispatcherPresence,
   EndpointRecord,

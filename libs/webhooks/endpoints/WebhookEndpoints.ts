@@ -13,10 +13,11 @@ import {
   type EndpointSettings,
   type WebhookDelivery
 } from "#webhooks/contract"
-import { eventCatalogue, type Fault, isoTime } from "#base"
+import { type Fault, isoTime } from "#base"
+import { EventTypes } from "#events"
 import { InvalidConfiguration, secretFromEnv } from "#runtime"
 import { readDeliveryLanes } from "../fan-out-cursor.ts"
-import { filterFaults } from "../filter-faults.ts"
+import { type EventNames, eventNames, filterFaults } from "../filter-faults.ts"
 import { readRoster } from "../roster.ts"
 import {
   type Creation,
@@ -92,9 +93,7 @@ export class WebhookEndpoints extends Context.Service<
       BusError | InvalidEndpoint | EndpointExists | EndpointIsConfigured | EndpointIsLeaving | TooManyEndpoints
     >
     /** Merges keys into the settings; null resets a key to its default. Dispatchers follow within a second. */
-    readonly change: (
-      request: Request & { readonly revision: number; readonly changes: Readonly<Record<string, unknown>> }
-    ) => Effect.Effect<ShownEndpoint, WriteError | InvalidEndpoint>
+    readonly change: (request: Changing) => Effect.Effect<ShownEndpoint, WriteError | InvalidEndpoint>
     readonly enable: (request: Request) => Effect.Effect<ShownEndpoint, WriteError>
     /** Nothing is sent after the answer; events are kept for it as for a paused endpoint. */
     readonly disable: (request: Request) => Effect.Effect<ShownEndpoint, WriteError | NotActedOn>
@@ -117,15 +116,7 @@ export class WebhookEndpoints extends Context.Service<
           ),
           get: (name) => Effect.map(present(deps, name), ({ value }) => shown(value, seal)),
           create: (creation) => create(deps, creation),
-          change: (request) =>
-            Effect.map(
-              write(deps, request, (before, act) =>
-                Result.flatMap(decideChange(before, request.changes, { ...request, seal, act }), (decided) =>
-                  changesFilters(request.changes) ? reachable(deps, decided) : Result.succeed(decided)
-                )
-              ),
-              ({ record }) => shown(record, seal)
-            ),
+          change: (request) => change(deps, request),
           rotate: (request) =>
             Effect.map(
               write(deps, request, (before, act, nowMs) =>
@@ -159,12 +150,14 @@ export const configuredSeal = Effect.fnUntraced(function* ({ SecretsKeyEnvVar }:
 
 const openDependencies = Effect.fnUntraced(function* (settings: SealSettings) {
   const store = yield* openEndpointStore
+  const types = yield* EventTypes
   return {
     store,
     endpoints: records(store.bucket),
     seal: yield* configuredSeal(settings),
     presences: yield* openPresences,
-    reader: yield* StreamReader
+    reader: yield* StreamReader,
+    names: Effect.map(types.catchUp, () => eventNames(types))
   }
 })
 
@@ -175,16 +168,15 @@ const actedOn =
   ({ revision }: { readonly revision: number }) =>
     awaitActedOn(presences, revision)
 
-/** An endpoint that was made before an event's end keeps its filters: only a change of them is refused. */
-const changesFilters = (changes: Readonly<Record<string, unknown>>) =>
-  "EventFilter" in changes || "ContentFilter" in changes
-
 /** Refuses filters that no event can pass. */
-const reachable = ({ seal }: Dependencies, decided: Decided): Result.Result<Decided, InvalidEndpoint> => {
-  const declared = eventCatalogue.map(({ name }) => name)
+const reachable = (
+  { seal }: Dependencies,
+  decided: Decided,
+  names: EventNames
+): Result.Result<Decided, InvalidEndpoint> => {
   const faults = Result.match(readSettings(decided.record, seal), {
     onFailure: (unread) => unread,
-    onSuccess: (settings) => filterFaults(settings, declared)
+    onSuccess: (settings) => filterFaults(settings, names)
   })
   return faults.length === 0 ? Result.succeed(decided) : Result.fail(new InvalidEndpoint({ faults }))
 }
@@ -199,9 +191,10 @@ const create = Effect.fn("WebhookEndpoints.create")(function* (
   const { seal, reader } = deps
   const nowMs = yield* Clock.currentTimeMillis
   const context = { seal, act: { at: isoTime(nowMs), by }, startsAfter: 0 }
-  // Checked once before any request to the broker.
+  // Checked once before any request to the broker, but for the names of events.
+  const names = yield* deps.names
   const first = yield* Effect.fromResult(
-    Result.flatMap(decideCreation(undefined, creation, context), (decided) => reachable(deps, decided))
+    Result.flatMap(decideCreation(undefined, creation, context), (decided) => reachable(deps, decided, names))
   )
   const { name } = first.record
   const id = endpointIdOf(name)
@@ -221,6 +214,21 @@ const create = Effect.fn("WebhookEndpoints.create")(function* (
       : Result.map(decideCreation(raced, creation, context), (decided) => ({ answer: decided.record }))
   )
   return shown(created.answer, seal)
+})
+
+type Changing = Request & { readonly revision: number; readonly changes: Readonly<Record<string, unknown>> }
+
+const change = Effect.fn("WebhookEndpoints.change")(function* (deps: Dependencies, request: Changing) {
+  const { seal } = deps
+  const { changes } = request
+  // An endpoint that was made before an event's end keeps its filters: only a change of them is refused.
+  const names = "EventFilter" in changes || "ContentFilter" in changes ? yield* deps.names : undefined
+  const { record } = yield* write(deps, request, (before, act) =>
+    Result.flatMap(decideChange(before, changes, { ...request, seal, act }), (decided) =>
+      names === undefined ? Result.succeed(decided) : reachable(deps, decided, names)
+    )
+  )
+  return shown(record, seal)
 })
 
 /** Returns whether one that has left the configuration still has its place. */

@@ -83,6 +83,10 @@ const EndpointFacts = ({ endpoint }: { readonly endpoint: EndpointRow }) => {
         ["Address", text("Url")],
         ["Description", text("Description")],
         ["Events", Array.isArray(filter) && filter.length > 0 ? filter.join(", ") : "all but progress"],
+        [
+          "What they hold",
+          settings?.["ContentFilter"] === undefined ? null : JSON.stringify(settings["ContentFilter"])
+        ],
         ["Format", text("Format")],
         ["Paused", paused === null ? null : <PausedBy key="paused" paused={paused} />],
         [

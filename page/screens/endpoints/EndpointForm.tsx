@@ -13,6 +13,7 @@ import { CredentialInputs } from "./Credentials.tsx"
 import {
   changedSettings,
   type Credentials,
+  filtersIn,
   givenCredentials,
   newSecret,
   newSettings,
@@ -20,6 +21,7 @@ import {
   settingFields,
   typedOf
 } from "./endpoint-form.ts"
+import { FilterTrial } from "./FilterTrial.tsx"
 import type { EndpointRow } from "./state.ts"
 
 export const makeSecret = () => newSecret(crypto.getRandomValues(new Uint8Array(32)))
@@ -89,8 +91,16 @@ interface SettingsFormProps {
   readonly children?: ReactNode
 }
 
-/** How many stand before the rest, which few change. */
-const firstFields = 3
+/** They stand before the rest, which few change. */
+const firstFields = ["Name", "Url", "EventFilter", "ContentFilter"]
+
+const isFirst = ({ key }: SettingField) => firstFields.includes(key)
+
+/** What is wrong with a setting, or with a part of it. */
+const faultOf = (refused: Refused | undefined, key: string) =>
+  Object.entries(refused?.refusal.faults ?? {}).find(([field]) =>
+    `${field.replace(/^settings\./u, "")}.`.startsWith(`${key}.`)
+  )?.[1]
 
 const SettingsForm = ({ settings, label, isName = true, onSubmit, children }: SettingsFormProps) => {
   const [typed, setTyped] = useState<Readonly<Record<string, string>>>({})
@@ -109,17 +119,18 @@ const SettingsForm = ({ settings, label, isName = true, onSubmit, children }: Se
       field={field}
       isRequired={isName && ["Name", "Url"].includes(field.key)}
       typed={typed[field.key] ?? typedOf(settings, field)}
-      fault={refused?.refusal.faults[field.key] ?? refused?.refusal.faults[`settings.${field.key}`]}
+      fault={faultOf(refused, field.key)}
       onChange={(text) => setTyped({ ...typed, [field.key]: text })}
     />
   )
   const fields = isName ? settingFields : settingFields.filter(({ key }) => key !== "Name")
   return (
     <form className="form" onSubmit={submit}>
-      {fields.slice(0, firstFields).map(input)}
+      {fields.filter(isFirst).map(input)}
+      <FilterTrial filters={filtersIn(settings, typed)} />
       <details open={!isName}>
         <summary>Retries, limits and the rest</summary>
-        <div className="form">{fields.slice(firstFields).map(input)}</div>
+        <div className="form">{fields.filter((field) => !isFirst(field)).map(input)}</div>
       </details>
       {children}
       <ReasonField value={reason} onChange={setReason} fault={refused?.refusal.faults["reason"]} />
@@ -159,6 +170,14 @@ const SettingInput = ({ field, isRequired, typed, fault, onChange }: SettingInpu
             ))
           )}
         </select>
+      ) : field.kind === "json" ? (
+        <textarea
+          {...given}
+          rows={3}
+          spellCheck={false}
+          value={typed}
+          onChange={({ target }) => onChange(target.value)}
+        />
       ) : (
         <input
           {...given}

@@ -6,7 +6,7 @@ export interface SettingField {
   readonly key: string
   readonly label: string
   readonly hint: string
-  readonly kind: "text" | "number" | "list" | "optionalList" | "switch" | "choice"
+  readonly kind: "text" | "number" | "list" | "optionalList" | "switch" | "choice" | "json"
   readonly choices?: ReadonlyArray<string>
 }
 
@@ -19,6 +19,12 @@ export const settingFields: ReadonlyArray<SettingField> = [
     label: "Events",
     hint: "Names or patterns, with commas: work_item.*, queue.paused. Empty: all but progress.",
     kind: "list"
+  },
+  {
+    key: "ContentFilter",
+    label: "What they must hold",
+    hint: 'An event pattern, as JSON: { "project": { "id": ["orchard"] } }. Empty: anything.',
+    kind: "json"
   },
   { key: "Description", label: "Description", hint: "For who reads the list.", kind: "text" },
   {
@@ -85,6 +91,7 @@ export const settingFields: ReadonlyArray<SettingField> = [
 export const typedOf = (settings: Settings, { key, kind }: SettingField): string => {
   const value = settings[key]
   if (value === undefined || value === null) return kind === "switch" ? "true" : ""
+  if (kind === "json") return JSON.stringify(value)
   return Array.isArray(value) ? value.join(", ") : String(value)
 }
 
@@ -95,8 +102,18 @@ export const settingOf = (typed: string, { kind }: SettingField): unknown => {
   if (kind === "list") return words
   if (text === "") return undefined
   if (kind === "optionalList") return words
+  if (kind === "json") return parsed(text)
   if (kind === "number") return Number.isNaN(Number(text)) ? text : Number(text)
   return kind === "switch" ? text === "true" : text
+}
+
+/** What is no JSON stays text, and the API says so. */
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
 }
 
 type Typed = Readonly<Record<string, string>>
@@ -106,6 +123,16 @@ export const newSettings = (typed: Typed): Settings =>
   Object.fromEntries(
     settingFields.flatMap((field) => {
       const value = typed[field.key] === undefined ? undefined : settingOf(typed[field.key] ?? "", field)
+      return value === undefined ? [] : [[field.key, value]]
+    })
+  )
+
+/** The filters as they would be, for a trial. */
+export const filtersIn = (before: Settings, typed: Typed): Settings =>
+  Object.fromEntries(
+    settingFields.flatMap((field) => {
+      if (field.key !== "EventFilter" && field.key !== "ContentFilter") return []
+      const value = settingOf(typed[field.key] ?? typedOf(before, field), field)
       return value === undefined ? [] : [[field.key, value]]
     })
   )

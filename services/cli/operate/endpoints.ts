@@ -22,7 +22,7 @@ import {
   wholeNumber,
   word
 } from "../flags.ts"
-import { printAct } from "../answers.ts"
+import { printAct, printTable } from "../answers.ts"
 import { type Client, withoutUndefined } from "./client.ts"
 import { consoleCommand, family, operation } from "./operation.ts"
 import { fieldsFrom } from "./set-fields.ts"
@@ -44,16 +44,24 @@ export const stateOf = (view: EndpointView, nowMs: number): string => {
 }
 
 const name = endpointName("name", "the endpoint's name")
-const settings = {
+const filters = {
   event: texts("event", "PATTERN", "an event to deliver, by name or pattern, repeatable (all but progress events)"),
+  filter: text("filter", "JSON", "what these events must hold, as in Filters of docs/webhooks.md")
+}
+const settings = {
+  ...filters,
   header: texts("header", "'NAME: VALUE'", "an extra header for the receiver, repeatable"),
   description: text("description", "TEXT", "a note for people who read the list"),
   set: texts("set", "KEY=VALUE", "any other key of docs/webhooks.md, such as Concurrency=4, repeatable")
 }
 
-/** How settings are given: a few by flags of their own, any by `--set`. */
-interface Settings {
+interface Filters {
   readonly event: ReadonlyArray<string>
+  readonly filter: string | undefined
+}
+
+/** How settings are given: a few by flags of their own, any by `--set`. */
+interface Settings extends Filters {
   readonly header: ReadonlyArray<string>
   readonly description: string | undefined
   readonly set: ReadonlyArray<string>
@@ -231,7 +239,7 @@ const secretOf = Effect.fnUntraced(function* (file: string | undefined) {
   }
 })
 
-const settingsOf = Effect.fnUntraced(function* ({ event, header, description, set }: Settings) {
+const settingsOf = Effect.fnUntraced(function* ({ header, description, set, ...filters }: Settings) {
   const { schema, definitions } = Schema.toJsonSchemaDocument(EndpointSettings)
   const fields = fieldsFrom({ ...schema, $defs: definitions }, set)
   if (Result.isFailure(fields)) {
@@ -239,9 +247,20 @@ const settingsOf = Effect.fnUntraced(function* ({ event, header, description, se
   }
   return {
     ...fields.success,
-    ...(event.length === 0 ? {} : { EventFilter: event }),
+    ...(yield* filtersOf(filters)),
     ...(header.length === 0 ? {} : { Headers: yield* headersOf(header) }),
     ...(description === undefined ? {} : { Description: description })
+  }
+})
+
+const filtersOf = Effect.fnUntraced(function* ({ event, filter }: Filters) {
+  const content = yield* Effect.try({
+    try: () => (filter === undefined ? undefined : (JSON.parse(filter) as unknown)),
+    catch: (cause) => misused(`--filter is not JSON: ${String(cause)}`)
+  })
+  return {
+    ...(event.length === 0 ? {} : { EventFilter: event }),
+    ...(content === undefined ? {} : { ContentFilter: content })
   }
 })
 
@@ -309,6 +328,31 @@ const attemptOf = Effect.fnUntraced(function* (
   return undefined
 })
 
+const tryFilter = consoleCommand(
+  "try-filter",
+  {
+    about:
+      "How many of the last hundred events an endpoint with these filters would get, and why not the others. It changes nothing.",
+    examples: [`starling endpoints try-filter --event 'work_item.*' --filter '{"project":{"id":["orchard"]}}'`],
+    flags: { ...filters, json }
+  },
+  (client, { json, ...order }) =>
+    Effect.gen(function* () {
+      const trial = yield* client.tryFilter({ payload: { settings: yield* filtersOf(order) } })
+      if (json) return yield* print(JSON.stringify(trial))
+      const verdicts = [
+        ...trial.shown.map((event) => ({ ...event, verdict: "fits" })),
+        ...trial.others.map(({ path, found, ...event }) => ({ ...event, verdict: `${path} is ${found ?? "absent"}` }))
+      ]
+      yield* print(`${trial.fitting} of the last ${trial.examined} events fit`)
+      if (verdicts.length > 0) {
+        yield* printTable({ sequence: "sequence", event: "event", entity: "entity", "": "verdict" }, verdicts, [
+          "verdict"
+        ])
+      }
+    })
+)
+
 export const endpoints = family("endpoints", {
   about: "Webhook endpoints: those of the configuration file, and those created at run time.",
   examples: ['starling endpoints pause demo --reason "its disk is full"'],
@@ -327,6 +371,7 @@ export const endpoints = family("endpoints", {
     edit,
     rotate,
     test,
+    tryFilter,
     operation("pause", "pauseEndpoint", {
       about: "Stops sending to an endpoint. Its events wait; none is lost.",
       text: ({ name }) => `${name} is paused`

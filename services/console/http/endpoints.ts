@@ -44,6 +44,7 @@ import {
 } from "#webhooks"
 import { Configuration } from "#configuration"
 import { AuditLog } from "../AuditLog.ts"
+import { tryFilter } from "./filter-trial.ts"
 import { apiOptions, cursorText, entryPlaceOf, type PageRequest, refusing } from "./requests.ts"
 import { linesOf } from "../deliveries/lines.ts"
 
@@ -381,6 +382,7 @@ export const endpointsRoutes = routesOf(
       ),
     pauseEndpoint: ({ body }) => Effect.flatMap(body, pause),
     resumeEndpoint: ({ body }) => Effect.flatMap(body, resume),
+    tryFilter: ({ body }) => answering(Effect.flatMap(body, tryFilter)),
     testEndpoint: ({ body }) => Effect.flatMap(body, test)
   },
   apiOptions

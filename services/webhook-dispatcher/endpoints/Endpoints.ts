@@ -5,11 +5,13 @@
 import { Context, Deferred, Effect, Layer, Option, Result, Schedule, Stream } from "effect"
 import { type BusError, BusUnavailable, kept, type KvChange, type KvEntry, records, replaced } from "#bus"
 import type { EndpointRecord } from "#webhooks/contract"
-import { eventCatalogue } from "#base"
 import { Configuration } from "#configuration"
+import { EventTypes } from "#events"
+import { InvalidConfiguration } from "#runtime"
 import {
   configuredSeal,
   type EndpointStore,
+  eventNames,
   filterFaults,
   openEndpointStore,
   openPresences,
@@ -54,7 +56,7 @@ export class Endpoints extends Context.Service<
     Endpoints,
     Effect.gen(function* () {
       const configured = yield* configuredEndpoints
-      yield* warnOfFilters
+      yield* checkFilters
       yield* followFiles(configured)
       const store = yield* openEndpointStore
       const copy = endpointsCopy(configured, yield* readerOfRecords)
@@ -101,17 +103,19 @@ export class Endpoints extends Context.Service<
   )
 }
 
-const warnOfFilters = Effect.gen(function* () {
-  const declared = eventCatalogue.map(({ name }) => name)
-  for (const { Name, ...filters } of (yield* Configuration).Webhooks) {
-    const faults = filterFaults(filters, declared)
-    if (faults.length === 0) continue
-    const isOfNames = faults.some(({ path }) => path.startsWith("/EventFilter"))
-    const message = isOfNames
-      ? "an EventFilter names events that are not in the catalogue"
-      : "a ContentFilter asks for what no event has"
-    yield* Effect.logWarning(message).pipe(Effect.annotateLogs({ endpoint: Name, faults }))
-  }
+/** Fails with every filter that no event can pass; where events may come that nobody declared, it warns. */
+const checkFilters = Effect.gen(function* () {
+  const types = yield* EventTypes
+  yield* types.catchUp
+  const faults = (yield* Configuration).Webhooks.flatMap((filters, index) =>
+    filterFaults(filters, eventNames(types)).map(({ path, message }) => ({
+      path: `Webhooks[${index}]${path.replaceAll(/\/(\d+)/gu, "[$1]").replaceAll("/", ".")}`,
+      message
+    }))
+  )
+  if (faults.length === 0) return
+  if (!types.takesUndeclared) return yield* new InvalidConfiguration({ faults })
+  yield* Effect.logWarning("filters name events that are not declared").pipe(Effect.annotateLogs({ faults }))
 })
 
 type ReadRecord = (record: EndpointRecord) => ReturnType<typeof settingsOfRecord>

@@ -1,11 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
-import { filterFaults } from "#webhooks"
+import { eventNames, filterFaults } from "#webhooks"
 import type { ContentFilter } from "#webhooks/contract"
+import type { EventNames } from "../../../libs/webhooks/filter-faults.ts"
 
-const declared = ["work_item.merged", "work_item.done", "queue.paused", "iteration.started"]
+const names: EventNames = {
+  declared: [
+    { name: "work_item.merged", isOptIn: false },
+    { name: "work_item.done", isOptIn: false },
+    { name: "queue.paused", isOptIn: false },
+    { name: "iteration.started", isOptIn: true }
+  ],
+  isOpen: false
+}
 
-const faultsOf = (EventFilter: ReadonlyArray<string>, ContentFilter?: ContentFilter) =>
-  filterFaults({ EventFilter, ...(ContentFilter === undefined ? {} : { ContentFilter }) }, declared).map(
+const faultsOf = (EventFilter: ReadonlyArray<string>, ContentFilter?: ContentFilter, isOpen = false) =>
+  filterFaults({ EventFilter, ...(ContentFilter === undefined ? {} : { ContentFilter }) }, { ...names, isOpen }).map(
     ({ path, message }) => `${path} ${message}`
   )
 
@@ -62,6 +71,22 @@ describe("a filter that no event can pass", () => {
     ]
   ])("is found in %s", (_, filter, faults) => {
     assert.deepStrictEqual(faultsOf(["*"], filter), faults)
+  })
+
+  it("is only one of the fleet's own where anybody may publish what nobody declared", () => {
+    assert.deepStrictEqual(faultsOf(["shop.*", "shop.sold"], { event: ["shop.sold", { prefix: "shop." }] }, true), [])
+    assert.deepStrictEqual(faultsOf(["work_item.mergd"], {}, true), [
+      "/EventFilter/0 there is no event work_item.mergd; did you mean work_item.merged?"
+    ])
+  })
+
+  it("is judged by the catalogue and by the types in force", () => {
+    const type = { name: "shop.sold", isOptIn: true }
+    const { declared, isOpen } = eventNames({ all: () => [type as never], takesUndeclared: true })
+    assert.isTrue(isOpen)
+    assert.deepInclude(declared, type)
+    assert.deepInclude(declared, { name: "iteration.started", isOptIn: true })
+    assert.deepInclude(declared, { name: "work_item.merged", isOptIn: false })
   })
 
   it("is found where the two filters have no event in common", () => {

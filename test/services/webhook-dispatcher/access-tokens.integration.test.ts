@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
-import { Configuration } from "#configuration"
+import { Effect } from "effect"
 import { Metrics } from "#runtime"
 import { WebhookEndpoints } from "#webhooks"
 import { eventually } from "../../../dev/fixtures/eventually.ts"
@@ -8,6 +7,7 @@ import { whileDispatching } from "../../support/dispatcher.ts"
 import type { TestReceiver } from "../../support/receiver.ts"
 import { startTokenServer, type TokenServer } from "../../support/token-server.ts"
 import { arrived, attemptRecords, publish, publishMany, requestsTo, setUp, steadily } from "../../support/webhooks.ts"
+import { operator } from "../../support/operator.ts"
 
 const secret = "a-secret-of-the-client"
 const environment = { CLIENT_SECRET: secret }
@@ -138,7 +138,6 @@ describe("a receiver that asks for access tokens", () => {
       const { server, receiver } = yield* setUp
       const tokens = yield* startTokenServer(60)
       guard(receiver, tokens)
-      const operator = WebhookEndpoints.layer({}).pipe(Layer.provide(Configuration.layerOf({})))
       yield* whileDispatching(
         server,
         { endpoints: [] },

@@ -3,17 +3,16 @@ import { createServer } from "node:https"
 import type { AddressInfo } from "node:net"
 import type { TLSSocket } from "node:tls"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
-import { Configuration } from "#configuration"
+import { Effect } from "effect"
 import { WebhookEndpoints } from "#webhooks"
 import { natsServer } from "../../../dev/fixtures/bus.ts"
 import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { newAuthority, type Signed } from "../../support/certificates.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import { attemptRecords, publish } from "../../support/webhooks.ts"
+import { operator } from "../../support/operator.ts"
 
 const by = "tester"
-const operator = WebhookEndpoints.layer({}).pipe(Layer.provide(Configuration.layerOf({})))
 const newAuthorityOfTest = Effect.acquireRelease(Effect.sync(newAuthority), ({ remove }) => Effect.sync(remove))
 const read = ({ certificate, key }: Signed) => ({
   tlsCertificate: readFileSync(certificate, "utf8"),

@@ -1,17 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Latch, Layer } from "effect"
+import { Effect, Latch } from "effect"
 import { Consumers } from "#bus"
 import { deliveryStream } from "#base"
 import { endpointIdOf } from "#webhooks/contract"
-import { Configuration } from "#configuration"
 import { dispatchersBehind, EndpointStates, openEndpointStore, openPresences, WebhookEndpoints } from "#webhooks"
 import { eventually } from "../../../dev/fixtures/eventually.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import { arrived, publish, requestsTo, setUp } from "../../support/webhooks.ts"
+import { operator } from "../../support/operator.ts"
 
 const by = "tester"
 const durableOf = (id: string) => `endpoint-${id}`
-const operator = WebhookEndpoints.layer({}).pipe(Layer.provide(Configuration.layerOf({})))
 
 /** The dispatcher acts on every change of endpoints. */
 const isActedOn = Effect.gen(function* () {

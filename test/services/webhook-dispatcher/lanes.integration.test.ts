@@ -3,7 +3,6 @@ import { Clock, Effect, Fiber, Layer, Option, Schedule } from "effect"
 import { StreamReader, topologyOf } from "#bus"
 import { deliveryLaneOf, endpointIdOf } from "#webhooks/contract"
 import { deliveryStream, subjects } from "#base"
-import { Configuration } from "#configuration"
 import { readAbandoned, readFanOutCursor, readRoster, WebhookEndpoints } from "#webhooks"
 import { busOn } from "../../../dev/fixtures/bus.ts"
 import { eventually } from "../../../dev/fixtures/eventually.ts"
@@ -11,6 +10,7 @@ import type { TestNatsServer } from "../../../dev/fixtures/nats-server.ts"
 import type { ReceivedRequest, TestReceiver } from "../../support/receiver.ts"
 import { startRoleProcess } from "../../support/role-process.ts"
 import { attemptRecords, explained, requestsTo, sequencesTo, setUp, steadily, stream } from "../../support/webhooks.ts"
+import { operator } from "../../support/operator.ts"
 
 const names = Array.from({ length: 8 }, (_, index) => `lane-test-${index}`)
 const path = (name: string) => `/${name}`
@@ -299,13 +299,7 @@ const assertPlaces = Effect.fnUntraced(function* (lanes: number) {
 })
 
 const administered = <A, E, R>(server: TestNatsServer, receiver: TestReceiver, test: Effect.Effect<A, E, R>) =>
-  Effect.provide(
-    explained(receiver, 4, test),
-    WebhookEndpoints.layer({}).pipe(
-      Layer.provide(Configuration.layerOf({})),
-      Layer.provideMerge(busOn(server, topologyOf(4)))
-    )
-  )
+  Effect.provide(explained(receiver, 4, test), operator.pipe(Layer.provideMerge(busOn(server, topologyOf(4)))))
 
 // Of a dispatcher or the broker, of which each may have had one delivery of an endpoint unacked.
 const killings = 4

@@ -79,9 +79,13 @@ export {
   type CreateEndpoint,
   EndpointsGroup,
   type EndpointView,
+  fittingShownMax,
   type OfRevision,
+  othersShownMax,
   type RotateSecrets,
-  type TestEndpoint
+  type TestEndpoint,
+  type TriedEvent,
+  type TryFilter
 } from "./endpoints.ts"
 export { consoleErrorCodes } from "./parts.ts"
 export { EventsGroup, type EventSummary, LiveEvent, liveReplayMax, type PublishedEvent } from "./events.ts"

@@ -112,6 +112,39 @@ export const TestEndpoint = Schema.Struct({
   event: Schema.optionalKey(NameFilter).pipe(describe("An event of the catalogue (`work_item.merged`)."))
 }).annotate({ identifier: "TestEndpoint" })
 
+export const TryFilter = Schema.Struct({
+  settings: Settings.pipe(describe("`EventFilter` and `ContentFilter`, as an endpoint has them."))
+}).annotate({ identifier: "TryFilter" })
+
+export const fittingShownMax = 5
+export const othersShownMax = 10
+
+const tried = {
+  sequence: Count,
+  event: Schema.String,
+  storedAt: Timestamp,
+  entity: Schema.NullOr(Schema.String)
+}
+
+export interface TriedEvent extends Schema.Struct.Type<typeof tried> {}
+
+export const FilterTrial = Schema.Struct({
+  examined: Count.pipe(describe("Events that were looked at: the last hundred, or all there are.")),
+  fitting: Count.pipe(describe("How many of them an endpoint would get.")),
+  shown: Schema.Array(Schema.Struct(tried))
+    .check(Schema.isMaxLength(fittingShownMax))
+    .pipe(describe("The newest that fit.")),
+  others: Schema.Array(
+    Schema.Struct({
+      ...tried,
+      path: Schema.String.pipe(describe("The first field that does not fit, as a JSON pointer into the envelope.")),
+      found: Schema.NullOr(Schema.String).pipe(describe("What is there, as JSON, cut; null for nothing."))
+    })
+  )
+    .check(Schema.isMaxLength(othersShownMax))
+    .pipe(describe("The newest that do not; first those whose name fits."))
+}).annotate({ identifier: "FilterTrial" })
+
 export const SentTest = Schema.Struct({
   deliveryId: Uuid.pipe(describe("As the receiver sees it in `X-Service-Delivery`, beside `X-Service-Test: true`."))
 }).annotate({ identifier: "SentTest" })
@@ -202,6 +235,16 @@ export const EndpointsGroup = guarded(
     summary: "Resume a webhook endpoint",
     description: "Goes on with it, and closes its breaker.",
     example
+  }),
+  act("tryFilter", "/endpoints/try-filter", {
+    payload: TryFilter,
+    success: FilterTrial,
+    scope: "console:read",
+    summary: "Try the filters of an endpoint",
+    description:
+      "How many of the last hundred events an endpoint with these filters would have got, and why the others not. It " +
+      "changes nothing. A filter on content also takes the scope `payloads:read`.",
+    example: { settings: { EventFilter: ["work_item.*"], ContentFilter: { project: { id: ["orchard"] } } } }
   }),
   act("testEndpoint", "/endpoints/:name/test", {
     payload: TestEndpoint,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest"
 import {
   changedSettings,
+  filtersIn,
   newSecret,
   newSettings,
   settingFields,
@@ -21,6 +22,9 @@ describe("the form of an endpoint", () => {
     ["MaxAttempts", " ", undefined],
     ["EventFilter", "work_item.*, queue.paused", ["work_item.*", "queue.paused"]],
     ["EventFilter", "", []],
+    ["ContentFilter", '{ "event": ["queue.paused"] }', { event: ["queue.paused"] }],
+    ["ContentFilter", "{ event", "{ event"],
+    ["ContentFilter", " ", undefined],
     ["CircuitBreaker", "false", false],
     ["Url", " https://ci.example/hooks ", "https://ci.example/hooks"]
   ])("takes for %s what was typed as %j: %j", (key, typed, value) => {
@@ -29,6 +33,7 @@ describe("the form of an endpoint", () => {
 
   it.each([
     ["EventFilter", ["a.*", "b"], "a.*, b"],
+    ["ContentFilter", { event: ["queue.paused"] }, '{"event":["queue.paused"]}'],
     ["MaxAttempts", undefined, ""],
     ["CircuitBreaker", undefined, "true"],
     ["CircuitBreaker", false, "false"]
@@ -47,6 +52,12 @@ describe("the form of an endpoint", () => {
     const before = { Name: "ci", Url: "https://ci.example/hooks", TimeoutSeconds: 5, MaxAttempts: 3 }
     const typed = { Name: "ci", TimeoutSeconds: "", MaxAttempts: "4" }
     expect(changedSettings(before, typed)).toEqual({ TimeoutSeconds: null, MaxAttempts: 4 })
+  })
+
+  it("tries the filters as they would be", () => {
+    const before = { Name: "ci", EventFilter: ["queue.*"], ContentFilter: { project: { id: ["a"] } } }
+    expect(filtersIn(before, {})).toEqual({ EventFilter: ["queue.*"], ContentFilter: { project: { id: ["a"] } } })
+    expect(filtersIn(before, { ContentFilter: "", EventFilter: "*" })).toEqual({ EventFilter: ["*"] })
   })
 
   it("makes a secret of Standard Webhooks from its bytes", () => {

@@ -60,6 +60,34 @@ describe("endpoints by commands", () => {
     )
   )
 
+  it.live("have filters that are tried before, and are given as JSON", () =>
+    withConsole(() =>
+      Effect.gen(function* () {
+        const { run } = yield* commandsHere
+        for (const event of ["queue.paused", "work_item.merged"]) yield* publish(event)
+        const filter = '{"project":{"id":["orchard"]}}'
+        const tried = yield* run(["endpoints", "try-filter", "--event", "*", "--filter", filter])
+        good(tried)
+        assert.match(tried.out, /^1 of the last 2 events fit\n/u)
+        assert.match(tried.out, /^2 +work_item\.merged .*fits$/mu)
+        assert.match(tried.out, /^1 +queue\.paused .*\/project\/id is absent$/mu)
+        const [trial] = objectsIn(yield* run(["endpoints", "try-filter", "--event", "queue.*", "--json"]))
+        assert.deepInclude(trial, { examined: 2, fitting: 1 })
+        good(yield* run(["endpoints", "add", "ci", "https://ci.example/hooks", "--filter", filter]))
+        const [shown] = objectsIn(yield* run(["endpoints", "show", "ci", "--json"]))
+        assert.deepInclude(shown?.["settings"], { ContentFilter: JSON.parse(filter) })
+        good(yield* run(["endpoints", "edit", "ci", "--unset", "ContentFilter"]))
+        const slip = yield* run(["endpoints", "edit", "ci", "--event", "work_item.mergd"])
+        assert.deepStrictEqual(
+          [slip.code, /EventFilter\.0: (.*)/u.exec(slip.error)?.[1]],
+          [1, "there is no event work_item.mergd; did you mean work_item.merged?"]
+        )
+        const broken = yield* run(["endpoints", "edit", "ci", "--filter", "{project"])
+        assert.deepStrictEqual([broken.code, /^starling: --filter is not JSON/mu.test(broken.error)], [2, true])
+      })
+    )
+  )
+
   it.live("are refused with every fault, and say which command line was meant", () =>
     withConsole(
       () =>

@@ -16,6 +16,7 @@ import {
   consoleOn,
   itemsOf,
   type Json,
+  tokenOf,
   withConsole
 } from "../../../support/console.ts"
 
@@ -123,6 +124,44 @@ describe("webhook endpoints on the console", () => {
         })
         const others = yield* call("PATCH /endpoints/ci", { body: { ...because, ...change({ Concurrency: 3 }) } })
         assert.deepInclude(others.body["settings"], { EventFilter: ["my_team.*"], Concurrency: 3 })
+      })
+    )
+  )
+
+  it.live("have filters that are tried on the last hundred events", () =>
+    withConsole((call) =>
+      Effect.gen(function* () {
+        const tryOn = (settings: Json, token?: string) =>
+          call("POST /endpoints/try-filter", { body: { settings }, ...(token === undefined ? {} : { token }) })
+        const none = yield* tryOn({})
+        assert.deepStrictEqual(none.body, { examined: 0, fitting: 0, shown: [], others: [] })
+        const last = yield* publish("queue.paused")
+        for (let count = 0; count < 60; count += 1) yield* publish("work_item.merged")
+        for (let count = 0; count < 45; count += 1) yield* publish("iteration.started")
+        const all = yield* tryOn({ EventFilter: ["*"] })
+        assert.deepInclude(all.body, { examined: 100, fitting: 100, others: [] })
+        assert.lengthOf(all.body["shown"] as ReadonlyArray<Json>, 5)
+
+        const content = { workItem: { state: ["Merged"] }, project: { id: ["orchard"] } }
+        const some = yield* tryOn({ EventFilter: ["work_item.*"], ContentFilter: content })
+        assert.deepInclude(some.body, { examined: 100, fitting: 55 })
+        const other = { ...content, project: { id: ["meadow"] } }
+        const { body } = yield* tryOn({ EventFilter: ["work_item.*"], ContentFilter: other })
+        assert.strictEqual(body["fitting"], 0)
+        const others = body["others"] as ReadonlyArray<Json>
+        assert.lengthOf(others, 10)
+        for (const one of others) assert.deepInclude(one, { path: "/project/id", found: '"orchard"' })
+        assert.isAbove(Number(others[0]?.["sequence"]), last)
+
+        const refused = yield* tryOn({ EventFilter: ["work_item.mergd"], ContentFilter: { a: "b" }, Concurrency: 3 })
+        assert.deepStrictEqual([refused.status, codeOf(refused.body)], [400, "validation_failed"])
+        const fields = (refused.body["error"] as Json)["fields"] as Json
+        assert.sameMembers(Object.keys(fields), ["ContentFilter.a", "Concurrency"])
+        const reader = yield* tokenOf("viewer", "console:read")
+        assert.strictEqual((yield* tryOn({ EventFilter: ["work_item.*"] }, reader)).status, 200)
+        const kept = yield* tryOn({ ContentFilter: content }, reader)
+        assert.deepStrictEqual([kept.status, codeOf(kept.body)], [403, "insufficient_scope"])
+        assert.lengthOf(itemsOf((yield* call("GET /audit")).body), 0)
       })
     )
   )

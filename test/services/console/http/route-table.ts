@@ -43,6 +43,7 @@ export const routeTable: ReadonlyArray<RouteRow> = [
   ofNobody("POST /endpoints/{name}/pause"),
   ofNobody("POST /endpoints/{name}/resume"),
   ofNobody("POST /endpoints/{name}/test"),
+  row("POST /endpoints/try-filter", "console:read", 200, { settings: {} }),
   row("GET /deliveries", "console:read", 200),
   row("GET /deliveries/{deliveryId}", "console:read", 404),
   row("POST /deliveries/resend", "console:write", 200, { ...because, places: ["999999.0"] }),

@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { Webhook } from "standardwebhooks"
 import { signBody, WebhookEndpoints } from "#webhooks"
-import { Configuration } from "#configuration"
 import { Metrics } from "#runtime"
 import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { whileDispatching } from "../../../support/dispatcher.ts"
@@ -17,9 +16,9 @@ import {
   steadily,
   stream
 } from "../../../support/webhooks.ts"
+import { operator } from "../../../support/operator.ts"
 
 const by = "tester"
-const operator = WebhookEndpoints.layer({}).pipe(Layer.provide(Configuration.layerOf({})))
 const administered = <A, E, R>(test: Effect.Effect<A, E, R>) => Effect.provide(test, operator)
 const utf8 = new TextEncoder()
 

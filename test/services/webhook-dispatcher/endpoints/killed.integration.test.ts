@@ -1,6 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
-import { Configuration } from "#configuration"
 import { presenceMs, signBody, WebhookEndpoints } from "#webhooks"
 import { busOn } from "../../../../dev/fixtures/bus.ts"
 import { eventually } from "../../../../dev/fixtures/eventually.ts"
@@ -8,15 +7,13 @@ import type { TestNatsServer } from "../../../../dev/fixtures/nats-server.ts"
 import { watchProcessorShare } from "../../../support/processor-share.ts"
 import { startRoleProcess } from "../../../support/role-process.ts"
 import { publish, requestsTo, sequencesTo, setUp, steadily } from "../../../support/webhooks.ts"
+import { operator } from "../../../support/operator.ts"
 
 const by = "tester"
 const utf8 = new TextEncoder()
 
 const onBus = <A, E, R>(server: TestNatsServer, test: Effect.Effect<A, E, R>) =>
-  Effect.provide(
-    test,
-    WebhookEndpoints.layer({}).pipe(Layer.provide(Configuration.layerOf({})), Layer.provideMerge(busOn(server)))
-  )
+  Effect.provide(test, operator.pipe(Layer.provideMerge(busOn(server))))
 
 const twoDispatchers = (server: TestNatsServer) =>
   Effect.all([startRoleProcess(server, "webhook-dispatcher"), startRoleProcess(server, "webhook-dispatcher")])

@@ -1,16 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { Publisher, StreamReader } from "#bus"
 import { endpointIdOf } from "#webhooks/contract"
 import { subjects } from "#base"
-import { Configuration } from "#configuration"
 import { deliveryHeaders, dueSubject, readAbandoned, redrive, WebhookEndpoints } from "#webhooks"
 import { eventually } from "../../../../dev/fixtures/eventually.ts"
 import { whileDispatching } from "../../../support/dispatcher.ts"
 import { abandoned, abandonments, arrived, publish, sequencesTo, setUp, stream } from "../../../support/webhooks.ts"
+import { operator } from "../../../support/operator.ts"
 
 const by = "tester"
-const operator = WebhookEndpoints.layer({}).pipe(Layer.provide(Configuration.layerOf({})))
 
 /** What waits for a receiver that hangs is put away when its endpoint is removed. */
 const putAway = Effect.gen(function* () {
