@@ -29,7 +29,7 @@ const contracts = [
 ]
 const runtime = ["libs/base", "libs/runtime"]
 const bus = [...runtime, "libs/bus"]
-const pipeline = [...bus, "libs/actors", "libs/pipeline/contract", "libs/pipeline"]
+const pipeline = [...bus, "libs/actors", "libs/events/contract", "libs/pipeline/contract", "libs/pipeline"]
 const events = [...bus, "libs/events/contract", "libs/events/cloudevents", "libs/events"]
 const webhooks = [...events, "libs/webhooks/contract", "libs/webhooks"]
 const payments = [...bus, "libs/egress", "libs/payments/contract", "libs/payments"]
@@ -97,7 +97,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   "libs/actors": { holds: "actors on the log: decide, append, project", knows: bus },
   "libs/pipeline/contract": {
     holds: "the pipeline's messages, HTTP API and settings",
-    knows: ["libs/base"],
+    knows: ["libs/base", "libs/events/contract"],
     packages: ["effect/http", "effect/http-api"],
     isPure: true
   },
@@ -117,7 +117,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "libs/events": {
     holds: "which events a deployment's services may publish, by whom, and in which shape",
-    knows: [...bus, "libs/events/contract"],
+    knows: [...bus, "libs/events/contract", "libs/events/cloudevents"],
     packages: ["json-schema-library", "re2js"]
   },
   "libs/webhooks/contract": {
@@ -207,7 +207,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "services/pipeline-api": {
     holds: "work items, releases, projects, agents, queues",
-    knows: [...role, ...pipeline, "libs/http"]
+    knows: [...role, ...events, ...pipeline, "libs/http"]
   },
   "services/webhook-dispatcher": {
     holds: "signed deliveries to receivers",

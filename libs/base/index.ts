@@ -83,7 +83,7 @@ export {
 export { faultOfName, printable, printableLine } from "./printable.ts"
 export { deliveryLanesMax, deliveryStream, reportsInWorkMax } from "./queues.ts"
 export { type ChainsReport, type ReadyReport } from "./ready-report.ts"
-export { Rejection } from "./rejection.ts"
+export { RefusedEvent, Rejection } from "./rejection.ts"
 export { secretFault, type SecretFault, type SecretKind } from "./secrets.ts"
 export {
   AllowedOrigins,
@@ -114,5 +114,5 @@ export {
   roleNames,
   Telemetry
 } from "./settings/platform.ts"
-export { orderedPartition, storedEventName, subjects } from "./subjects.ts"
+export { orderedPartition, publishedName, storedEventName, subjects } from "./subjects.ts"
 export { decodeToken, encodeToken, tokenCharactersMax } from "./tokens.ts"

@@ -12,4 +12,15 @@ export const Rejection = Schema.Struct({
   payloadBase64: Schema.String,
   truncated: Schema.Boolean
 })
+/** What a publisher is told of an event that was refused after it was stored. */
+export const RefusedEvent = Schema.Struct({
+  /** As it was published: `events.order.created`. */
+  subject: Schema.String,
+  /** Its place in EVENTS. */
+  sequence: Schema.NullOr(Count),
+  faults: Schema.Array(Fault),
+  refusedAt: Timestamp
+})
+export interface RefusedEvent extends Schema.Schema.Type<typeof RefusedEvent> {}
+
 export interface Rejection extends Schema.Schema.Type<typeof Rejection> {}

@@ -58,6 +58,13 @@ export const subjects = {
   /** An event from outside the fleet. The broker maps it there: the publisher's own subject is that of `event`. */
   eventFrom: (user: string, name: string) => `events-from.${user}.${name}`,
   eventsFromAll: "events-from.>",
+  /** An event to be checked, published and answered for. The broker adds its sender: it arrives on `publishFrom`. */
+  publishAll: "publish.>",
+  publishFromAll: "publish-from.*.>",
+  publishFrom: (user: string) => `publish-from.${user}.>`,
+  /** An event of the user's that was refused after it was stored; the user subscribes to `rejected.<user>`. */
+  refused: (user: string) => `refused.${user}`,
+  refusedAll: "refused.*",
   /** Reports of internal services and runners; a kind is already a token. */
   report: (kind: string) => `reports.${kind}`,
   reportsAll: "reports.*",
@@ -118,6 +125,15 @@ export interface StoredEventName {
 }
 
 const [ownEvents, foreignEvents] = [subjects.event(""), "events-from."]
+
+const publishing = "publish-from."
+
+/** The name and the sender of an event that arrives to be published; undefined for any other subject. */
+export const publishedName = (subject: string): StoredEventName | undefined => {
+  if (!subject.startsWith(publishing)) return undefined
+  const [from = "", name = ""] = cutAt(subject.slice(publishing.length), ".")
+  return { name, from }
+}
 
 /** Undefined for a subject of EVENTS that holds no event. */
 export const storedEventName = (subject: string): StoredEventName | undefined => {

@@ -11,6 +11,9 @@ import { boundedDecoder, type Fault, parseBoundedText, parseJson, pointedFaults 
 export interface RawMessage {
   readonly data: Uint8Array
   readonly header: (name: string) => string | undefined
+  /** Of a question: where it arrived, and the names of all its headers. */
+  readonly subject?: string
+  readonly headerNames?: () => ReadonlyArray<string>
 }
 
 /** A value turned into bytes and headers. */

@@ -1,8 +1,9 @@
 /** REJECTED: messages that broke their schema, with every fault that fits and without secrets. */
 import { Clock, Context, Effect, Layer } from "effect"
-import { type Fault, isoTime, Rejection, subjects } from "#base"
+import { type Fault, isoTime, type RefusedEvent, Rejection, storedEventName, subjects } from "#base"
 import { defineCounter, Metrics, type Redact, redactBody, Redactor } from "#runtime"
 import type { BusError } from "./errors.ts"
+import { Nats } from "./connection/connection.ts"
 import { jsonCodec } from "./message.ts"
 import { Publisher } from "./publish.ts"
 
@@ -23,6 +24,8 @@ export interface Refused {
   readonly sequence: number | null
   readonly faults: ReadonlyArray<Fault>
   readonly payload: Uint8Array
+  /** The user outside the fleet that published it, to be told. */
+  readonly publisher?: string | undefined
 }
 
 // Enough to diagnose the fault; its base64 stays below the stream's message limit.
@@ -63,6 +66,7 @@ export class Rejections extends Context.Service<
     Rejections,
     Effect.gen(function* () {
       const publisher = yield* Publisher
+      const nats = yield* Nats
       const { redact } = yield* Redactor
       const reportable = (faults: ReadonlyArray<Fault>) =>
         fitting(faults.slice(0, faultsMax).map(withoutSecrets(redact)))
@@ -83,6 +87,7 @@ export class Rejections extends Context.Service<
         const messageId = refused.sequence === null ? {} : { messageId: `${refused.origin}:${refused.sequence}` }
         const stored = yield* publisher.publish(subjects.rejected(refused.origin), codec, rejection, messageId)
         if (stored.duplicate) return
+        if (refused.publisher !== undefined) tell(nats, refused.publisher, rejection)
         rejected.inc({ origin: refused.origin })
         yield* Effect.logWarning("a message failed its schema and is in REJECTED").pipe(
           Effect.annotateLogs({ origin: refused.origin, subject: refused.subject, faults: rejection.faults })
@@ -91,4 +96,17 @@ export class Rejections extends Context.Service<
       return Rejections.of({ reject, reportable })
     })
   )
+}
+
+/** Whoever listens is told at once; whoever does not finds it in REJECTED, with an operator's help. */
+const tell = ({ connection }: Nats["Service"], user: string, { subject, sequence, faults, receivedAt }: Rejection) => {
+  if (connection.isClosed()) return
+  const name = storedEventName(subject)?.name
+  const told: RefusedEvent = {
+    subject: name === undefined ? subject : subjects.event(name),
+    sequence,
+    faults,
+    refusedAt: receivedAt
+  }
+  connection.publish(subjects.refused(user), JSON.stringify(told))
 }

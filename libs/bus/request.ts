@@ -210,7 +210,9 @@ const answerOne = Effect.fnUntraced(function* <Q, A, R>(
   const question = options.question.decode({
     data: message.data,
     // Decoded on demand, because few answerers read headers.
-    header: (name) => headerReader(message.headers)(name)
+    header: (name) => headerReader(message.headers)(name),
+    subject: message.subject,
+    headerNames: () => message.headers?.keys() ?? []
   })
   if (Result.isFailure(question)) {
     const faults = question.failure

@@ -12,4 +12,5 @@ export {
 } from "./errors.ts"
 export { EventTypeDeclarations } from "./EventTypeDeclarations.ts"
 export { configuredTypes, EventTypes } from "./EventTypes.ts"
+export { type EventMessage, openEvent, type OpenedEvent } from "./open-event.ts"
 export { type DeclaredTypes, type GivenEvent, judgeEvent, type JudgedEvent, publisherToken } from "./judgement.ts"

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto"
 import { isIPv6 } from "node:net"
 import { Context, Effect, type Option, Result, type Schema, type Scope } from "effect"
-import type { HttpServerRequest } from "effect/http"
+import { HttpServerRequest } from "effect/http"
 import { boundedDecoder } from "#base"
 import { notDecoded } from "./WireError.ts"
 
@@ -24,6 +24,9 @@ export class HttpCall extends Context.Service<
 
 /** The services of every handler. The scope ends when the last byte is out, or the caller is gone. */
 export type PerCall = HttpCall | HttpServerRequest.HttpServerRequest | Scope.Scope
+
+/** All headers of the request, by their names in lower case. */
+export const callHeaders = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => headers)
 
 /** The query, decoded by the schema; fails with 400 and every fault. */
 export const readQuery = Effect.fnUntraced(function* <A, I>(schema: Schema.Codec<A, I>) {

@@ -41,9 +41,11 @@ export {
   decodeMessage,
   jsonDecoder,
   messageJson,
+  readBytes,
   readBytesWhile,
   readJson,
-  readJsonValue
+  readJsonValue,
+  requireMediaType
 } from "./bodies/read-body.ts"
 export {
   answerHeader,
@@ -64,7 +66,7 @@ export { descriptionRoutes } from "./description/routes.ts"
 export type { Form, FormFile, FormSpec } from "./forms/multipart-reader.ts"
 export { FormFiles } from "./forms/FormFiles.ts"
 export { readForm } from "./forms/read-form.ts"
-export { addressGroup, HttpCall } from "./HttpCall.ts"
+export { addressGroup, callHeaders, HttpCall } from "./HttpCall.ts"
 export { Idempotency, type IdempotencyOptions } from "./idempotency/Idempotency.ts"
 export { formFingerprint, idempotencyKey, jsonFingerprint } from "./idempotency/record.ts"
 export type { CorsPolicy } from "./listener/cors.ts"

@@ -1,17 +1,8 @@
 /** An event as stored in EVENTS, checked against its schema. */
 import { Result } from "effect"
 import type { SourceMessage } from "#bus"
-import { type DeclaredTypes, judgeEvent } from "#events"
-import { type CloudEventMessage, cloudEventMode, isCloudEvent, readCloudEvent } from "#events/cloudevents"
-import {
-  decodeEnvelope,
-  entityOf,
-  type Envelope,
-  type Fault,
-  parseUnambiguousJson,
-  storedEventName,
-  unmarked
-} from "#base"
+import { type DeclaredTypes, judgeEvent, openEvent } from "#events"
+import { decodeEnvelope, entityOf, type Envelope, type Fault, storedEventName, unmarked } from "#base"
 
 /** An event that passed its schema. Times in epoch milliseconds. */
 export interface StoredEvent {
@@ -35,38 +26,20 @@ export interface ReadEvent {
   readonly isDeclared: boolean
 }
 
-/** What a message holds as an envelope, unchecked, and its bytes: the same for the same message. */
-const openEvent = (message: SourceMessage, types?: DeclaredTypes): Result.Result<OpenedEvent, ReadonlyArray<Fault>> => {
-  const headers = cloudEventHeaders(message)
-  const asCloudEvent = () => {
-    const type = types?.at(storedEventName(message.subject)?.name ?? "", message.sequence)
-    const options = { receivedAtMs: message.storedAtMs, ...(type && { schemaVersion: type.schemaVersion }) }
-    return readCloudEvent({ headers, body: message.data }, options)
-  }
-  if (cloudEventMode(headers) !== undefined) return asCloudEvent()
-  return Result.flatMap(parseUnambiguousJson(message.data), (envelope) =>
-    isCloudEvent(envelope) ? asCloudEvent() : Result.succeed({ envelope, body: unmarked(message.data) })
-  )
-}
+/** A CloudEvent has the version of its type, as that was for this event. */
+const opened = (message: SourceMessage, types?: DeclaredTypes) =>
+  openEvent(message, {
+    receivedAtMs: message.storedAtMs,
+    schemaVersionOf: (name) => types?.at(name, message.sequence)?.schemaVersion
+  })
 
 /** The bytes that receivers get; of a message that cannot be read, those that were published. */
 export const storedEventBody = (message: SourceMessage, types?: DeclaredTypes): Uint8Array =>
-  Result.getOrElse(openEvent(message, types), () => ({ body: unmarked(message.data) })).body
-
-interface OpenedEvent {
-  readonly envelope: unknown
-  readonly body: Uint8Array
-}
-
-/** Headers of NATS keep their case, and a CloudEvent's may have any. */
-const cloudEventHeaders = ({ header, headerNames }: SourceMessage): CloudEventMessage["headers"] => {
-  const names = headerNames?.().filter((name) => /^(?:ce-|content-type$)/iu.test(name)) ?? []
-  return Object.fromEntries(names.map((name) => [name.toLowerCase(), header(name)]))
-}
+  Result.getOrElse(opened(message, types), () => ({ body: unmarked(message.data) })).body
 
 /** The envelope and its bytes, if it is valid. */
 export const decodeStoredEvent = (message: SourceMessage) =>
-  Result.flatMap(openEvent(message), ({ envelope, body }) =>
+  Result.flatMap(opened(message), ({ envelope, body }) =>
     Result.map(decodeEnvelope(envelope), (decoded) => ({ ...decoded, body }))
   )
 
@@ -80,7 +53,7 @@ export const readStoredEvent = (
 ): Result.Result<ReadEvent, ReadonlyArray<Fault>> => {
   const { subject, sequence, storedAtMs } = message
   const { name, from } = storedEventName(subject) ?? {}
-  return Result.flatMap(openEvent(message, types), ({ envelope: given, body }) =>
+  return Result.flatMap(opened(message, types), ({ envelope: given, body }) =>
     Result.flatMap(judgeEvent({ envelope: given, from, sequence }, types), ({ envelope, isDeclared, isOptIn }) => {
       if (envelope.event !== name) {
         return Result.fail([{ path: "/event", message: `${envelope.event} was published to ${subject}` }])

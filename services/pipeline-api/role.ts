@@ -2,10 +2,11 @@
  * The complete role pipeline-api. Its main path: a command arrives over HTTP (`http/`) or the bus
  * (`answer-commands.ts`), passes `Commands`, and is decided by an actor of libs/pipeline; the decision is one record of
  * LOG, and a relay turns it into events. Runners take work from `pickup/`; `reports/` takes in their reports;
- * `follow-ups/` carries out a record's consequences for other actors.
+ * `follow-ups/` carries out a record's consequences for other actors. `events/` takes in events of a deployment's own
+ * services.
  *
- * in: HTTP on PipelineApi.Port; `commands.<entity>` and `pickup.next.<agent kind>`, `pickup.held` (requests);
- * `reports.<kind>` (work queue)
+ * in: HTTP on PipelineApi.Port; `commands.<entity>`, `pickup.next.<agent kind>`, `pickup.held`, `publish.<name>`
+ * (requests); `reports.<kind>` (work queue); KV `event-types`
  * out: LOG, and from it EVENTS, KV `views`, and the resulting commands for other entities
  * state: LOG alone; KV `answers` (operators' answers, until a runner has them), `cursors`, `idempotency`; KV `tokens`
  * and `spend` are read, `token-uses` written
@@ -27,6 +28,7 @@ import {
 } from "#http"
 import { agentProjection, projectProjection, queueProjection, releaseProjection, workItemProjection } from "#pipeline"
 import { Configuration } from "#configuration"
+import { EventTypes } from "#events"
 import { redactorLayer, supervise } from "#runtime"
 import { Answers, Commands } from "./Commands.ts"
 import { History } from "./History.ts"
@@ -34,6 +36,9 @@ import { Creation } from "./Creation.ts"
 import { Routing } from "./Routing.ts"
 import { answerCommands } from "./answer-commands.ts"
 import { FollowUpCommands, FollowUps } from "./follow-ups/FollowUps.ts"
+import { EventIntake } from "./events/EventIntake.ts"
+import { answerPublishing } from "./events/answer-publishing.ts"
+import { eventRoutes } from "./http/events.ts"
 import { fleetRoutes } from "./http/fleet.ts"
 import { projectRoutes, Spend } from "./http/projects.ts"
 import { releaseRoutes } from "./http/releases.ts"
@@ -53,6 +58,7 @@ export const pipelineRoutes = [
   ...releaseRoutes,
   ...projectRoutes,
   ...fleetRoutes,
+  ...eventRoutes,
   ...descriptionRoutes(pipelineDocuments)
 ] as const
 
@@ -78,7 +84,9 @@ const listener = Layer.unwrap(
 const address = HttpListener.announced("pipeline-api")
 
 /** Answers requests over the bus. */
-const answering = Layer.effectDiscard(Effect.andThen(Effect.andThen(answerCommands, answerPickups), answerHeld))
+const answering = Layer.effectDiscard(
+  Effect.all([answerCommands, answerPickups, answerHeld, answerPublishing], { discard: true })
+)
 
 const projections = [
   entityProjection(workItemProjection),
@@ -108,9 +116,17 @@ const views = Layer.effectDiscard(
 /** The endless loops: the log's events, its views, its follow-ups, and the intake of reports. */
 const loops = Layer.mergeAll(events, views, FollowUps.layer(holder), ReportIntake.layer(holder))
 
+const eventTypes = Layer.unwrap(Effect.map(Configuration, ({ Events }) => EventTypes.layer(Events)))
+
 const ready = Layer.unwrap(Effect.map(Configuration, ({ PipelineApi }) => Ready.layer(PipelineApi.PickupWaitersMax)))
 
-const parts = Layer.mergeAll(Pickup.layer, Reports.layer, FollowUpCommands.layer, Creation.layer).pipe(
+const parts = Layer.mergeAll(
+  Pickup.layer,
+  Reports.layer,
+  FollowUpCommands.layer,
+  Creation.layer,
+  EventIntake.layer.pipe(Layer.provide(eventTypes))
+).pipe(
   Layer.provideMerge(Layer.mergeAll(Dispatches.layer, FullDisks.layer)),
   Layer.provideMerge(InFlightCount.layer),
   Layer.provideMerge(Layer.mergeAll(ready, Routing.layer)),

@@ -44,18 +44,18 @@ describe.each([
   afterAll(() => server.stop())
 
   const questions = coreSubjects.filter(({ kind }) => kind === "question")
-  const pairs = questions.flatMap(({ name, subjects, senders, receivers }) =>
-    senders.flatMap((asker) => receivers.map((answerer) => ({ name, asker, answerer, subject: subjects[0] ?? "" })))
+  const pairs = questions.flatMap(({ name, subjects: [subject = ""], arrivesOn = [subject], senders, receivers }) =>
+    senders.flatMap((asker) => receivers.map((answerer) => ({ name, asker, answerer, subject, arrivesOn })))
   )
 
-  it.live.each(pairs)("$asker asks $answerer: $name", ({ asker, answerer, subject }) =>
+  it.live.each(pairs)("$asker asks $answerer: $name", ({ asker, answerer, subject, arrivesOn }) =>
     Effect.gen(function* () {
       const asked = sample(subject, "trial")
       const answering = yield* Layer.build(busAs(answerer))
       yield* Effect.provide(
         Effect.flatMap(Requests, (requests) =>
           requests.answer({
-            subject,
+            subject: arrivesOn[0] ?? subject,
             queueGroup: answerer,
             question: codec,
             answer: codec,

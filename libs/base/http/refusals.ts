@@ -8,6 +8,7 @@ export const apiScopes = [
   "console:operate",
   "console:read",
   "console:write",
+  "events:publish",
   "payloads:read",
   "pipeline:operate",
   "pipeline:read",

@@ -24,7 +24,7 @@ interface From {
   readonly account: string
   readonly subject: string
 }
-type Import = { readonly service: From; readonly to?: string } | { readonly stream: From }
+type Import = { readonly service: From; readonly to?: string } | { readonly stream: From; readonly to?: string }
 
 /** An account in a nats-server's configuration. */
 export interface BrokerAccount<User> {
@@ -68,18 +68,27 @@ export const accountOf = (user: string) => (apart.has(user) ? user.toUpperCase()
 const importsOf = ({ user, permissions }: BrokerUser): ReadonlyArray<Import> => {
   const own = accountOf(user)
   const services = permissions.publish.allow.flatMap((to): ReadonlyArray<Import> => {
-    const from = { account: holderOf(to), subject: storedSubject(user, to) }
+    const from = { account: holderOf(to), subject: arrivalOf(user, to) }
     if (from.account === own) return []
     return [from.subject === to ? { service: from } : { service: from, to }]
   })
-  const announced = permissions.subscribe.allow.filter((subject) => subject.startsWith(storedPrefix))
   if (own === fleetAccount) return services
-  return [...services, ...announced.map((subject) => ({ stream: { account: fleetAccount, subject } }))]
+  const { allow } = permissions.subscribe
+  const announced = allow.filter((subject) => subject.startsWith(storedPrefix))
+  const noticed = allow.filter((subject) => subject === subjects.rejected(user))
+  return [
+    ...services,
+    ...announced.map((subject) => ({ stream: { account: fleetAccount, subject } })),
+    ...noticed.map((to) => ({ stream: { account: fleetAccount, subject: subjects.refused(user) }, to }))
+  ]
 }
 
 const receivers = new Map(
-  coreSubjects.flatMap(({ subjects: own, receivers: [receiver] }) =>
-    receiver === undefined ? [] : own.map((subject) => [subject, accountOf(userOf(receiver))] as const)
+  coreSubjects.flatMap(({ kind, subjects: own, receivers: [receiver] }) =>
+    // A notice leaves from the account of the streams, where its receivers import it from.
+    receiver === undefined || kind === "notice"
+      ? []
+      : own.map((subject) => [subject, accountOf(userOf(receiver))] as const)
   )
 )
 
@@ -89,11 +98,14 @@ const receivers = new Map(
  */
 const holderOf = (subject: string) => receivers.get(subject) ?? fleetAccount
 
-/** Where FLEET takes a user's publishes: a foreign event is stored in EVENTS under its publisher's name. */
-const storedSubject = (user: string, subject: string) =>
-  outsideUsers.has(user) && subject.startsWith(subjects.event(""))
+/** Where a user's publishes arrive: an event from outside the fleet under its publisher's name. */
+const arrivalOf = (user: string, subject: string) => {
+  if (!outsideUsers.has(user)) return subject
+  if (subject === subjects.publishAll) return subjects.publishFrom(user)
+  return subject.startsWith(subjects.event(""))
     ? subjects.eventFrom(user, subject.slice(subjects.event("").length))
     : subject
+}
 
 interface Importing {
   readonly name: string

@@ -109,14 +109,17 @@ export interface ObjectStoreDeclaration {
 }
 
 /**
- * Subjects of core messages. One process of the receivers answers a `question`; a `mailbox` belongs to one process.
- * Receivers share an account.
+ * Subjects of core messages. One process of the receivers answers a `question`; a `mailbox` belongs to one process; a
+ * `notice` goes to whichever user of the receivers its last token names, under `rejected.<user>`. Receivers share an
+ * account.
  */
 export interface CoreDeclaration {
   readonly name: string
-  readonly kind: "question" | "mailbox"
+  readonly kind: "question" | "mailbox" | "notice"
   readonly why: string
   readonly subjects: ReadonlyArray<string>
+  /** The subjects on which they arrive, where the broker adds the sender's name. */
+  readonly arrivesOn?: ReadonlyArray<string>
   readonly senders: ReadonlyArray<Party>
   readonly receivers: ReadonlyArray<Party>
 }

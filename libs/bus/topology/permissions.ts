@@ -53,7 +53,9 @@ export const permissionsOf = (topology: Topology, core: ReadonlyArray<CoreDeclar
     publishNever: party === "internal services" && streams.some(({ name }) => name === "EVENTS") ? reserved : [],
     subscribe: [
       `${inboxPrefix(userOf(party))}.>`,
-      ...received.flatMap(({ subjects }) => subjects),
+      ...received.flatMap(({ kind, subjects, arrivesOn }) =>
+        kind === "notice" ? [subjectsOf.rejected(userOf(party))] : (arrivesOn ?? subjects)
+      ),
       ...streams.filter(({ readers }) => readers.includes(party)).flatMap(({ name }) => announcementsOf(name)),
       ...buckets.flatMap(({ name }) => announcementsOf(`KV_${name}`))
     ],

@@ -48,7 +48,11 @@ export const streams: ReadonlyArray<StreamDeclaration> = [
     // No feature that lets a publisher's header remove stored messages: services outside the fleet publish here.
     features: ["direct reads", "announced"],
     publishers: ["pipeline-api", "console", "internal services"],
-    publishesOnly: { "pipeline-api": ["events.>"], console: ["events.>"], "internal services": ["events.>"] },
+    publishesOnly: {
+      "pipeline-api": ["events.>", "events-from.*.>"],
+      console: ["events.>"],
+      "internal services": ["events.>"]
+    },
     readers: ["pipeline-api", "sweeper", "webhook-dispatcher", "console", "internal services", "operator"]
   },
   {

@@ -128,6 +128,23 @@ export const coreSubjects: ReadonlyArray<CoreDeclaration> = [
     receivers: ["pipeline-api"]
   },
   {
+    name: "events to be published",
+    kind: "question",
+    why: "An event is checked, stored in EVENTS, and answered: with its sequence, or with all faults. The broker adds the sender's name.",
+    subjects: [subjects.publishAll],
+    arrivesOn: [subjects.publishFromAll],
+    senders: ["internal services"],
+    receivers: ["pipeline-api"]
+  },
+  {
+    name: "refused events",
+    kind: "notice",
+    why: "An event that was published straight to EVENTS is refused: its subject, its sequence and all faults, to its publisher, on `rejected.<user>`.",
+    subjects: [subjects.refusedAll],
+    senders: ["webhook-dispatcher"],
+    receivers: ["internal services"]
+  },
+  {
     name: "deliveries that operators ask for",
     kind: "question",
     why: "A test, or a delivery that is sent again, by where it is kept: a dispatcher makes it and stores it in DELIVERIES. A publisher to that stream could have the broker overwrite the fan-out's cursor by a schedule.",

@@ -7,6 +7,7 @@ export {
   cloudEventsMax,
   isCloudEvent,
   readCloudEvent,
-  readCloudEvents
+  readCloudEvents,
+  type ReadOptions
 } from "./read.ts"
 export { binaryCloudEvent, type EventToSend, type SentCloudEvent, structuredCloudEvent } from "./write.ts"

@@ -15,10 +15,11 @@ export interface CloudEventMessage {
   readonly body: Uint8Array
 }
 
-interface ReadOptions {
+export interface ReadOptions {
   /** The moment of receipt: when an event without a time occurred. Epoch milliseconds. */
   readonly receivedAtMs: number
-  readonly schemaVersion?: string
+  /** The version of an event type's schema; 1.0.0 where it is not known. */
+  readonly schemaVersionOf?: (type: string) => string | undefined
 }
 
 /** An envelope made of a CloudEvent, and its bytes: the same for the same message and moment of receipt. */
@@ -151,11 +152,11 @@ const utf8 = new TextEncoder()
 const envelopeOf = (
   { specversion: _specversion, type, time, ...cloudEvent }: Attributes,
   { data, text }: Data,
-  { receivedAtMs, schemaVersion = "1.0.0" }: ReadOptions
+  { receivedAtMs, schemaVersionOf }: ReadOptions
 ): CloudEventEnvelope => {
   const head = {
     event: String(type),
-    eventSchemaVersion: schemaVersion,
+    eventSchemaVersion: schemaVersionOf?.(String(type)) ?? "1.0.0",
     occurredAt: time === undefined ? isoTime(Math.floor(receivedAtMs)) : timeText(time),
     workItem: null,
     project: null

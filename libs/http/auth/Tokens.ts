@@ -250,7 +250,7 @@ export const tokenKey = (token: string): string => hash("sha256", token, "hex")
 export type RoleScopes = Readonly<Record<TokenRecord["role"], ReadonlyArray<string>>>
 
 // A member uses the fleet; decisions of operators for the entire fleet require an admin.
-const memberScopes = ["audio:*", "pipeline:*", "voices:*", "*:read", "console:write"]
+const memberScopes = ["audio:*", "events:*", "pipeline:*", "voices:*", "*:read", "console:write"]
 
 // Scopes whose holder can give rights to others. A `*` includes them only in an owner's token: service accounts with
 // `*` were not made for it.

@@ -4,7 +4,7 @@
  */
 import { Effect, Option, Result } from "effect"
 import type { BusError, Refused, RefusedMessage, Rejections, SourceMessage, StreamReader } from "#bus"
-import { subjects } from "#base"
+import { storedEventName, subjects } from "#base"
 import type { EventTypes } from "#events"
 import { type ReadEvent, readStoredEvent, storedEventBody } from "#webhooks"
 import { sequenceOf } from "./plan.ts"
@@ -33,11 +33,18 @@ export const readRun = Effect.fnUntraced(function* (
     if (Result.isSuccess(event) || message === undefined) return []
     const { subject, sequence } = message
     // REJECTED keeps no headers: a CloudEvent can be sent again as its envelope.
-    return [{ origin: "events", subject, sequence, faults: event.failure, payload: storedEventBody(message, types) }]
+    const payload = storedEventBody(message, types)
+    return [{ origin: "events", subject, sequence, faults: event.failure, payload, publisher: userOf(subject) }]
   })
   yield* Effect.forEach(refused, rejections.reject, { concurrency: "unbounded", discard: true })
   return { read: judged.flatMap((event) => (Result.isSuccess(event) ? [event.success] : [])), refused }
 })
+
+/** The publisher of an event, if it is a user of the broker outside the fleet, and no token of our APIs. */
+const userOf = (subject: string) => {
+  const from = storedEventName(subject)?.from
+  return from?.includes("=") === true ? undefined : from
+}
 
 interface Rejecting {
   readonly lane: number

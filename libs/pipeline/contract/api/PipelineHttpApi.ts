@@ -6,11 +6,13 @@ import { Context, Effect } from "effect"
 import { HttpApi, HttpApiClient, OpenApi } from "effect/http-api"
 import { clientToken, DescriptionGroup } from "#base/http"
 import { ErrorEnvelope } from "#base"
+import { EventsGroup } from "./events.ts"
 import { FleetGroup } from "./fleet.ts"
 import { ProjectsGroup } from "./projects.ts"
 import { ReleasesGroup } from "./releases.ts"
 import { WorkItemsGroup } from "./work-items.ts"
 
+export * from "./events.ts"
 export * from "./fleet.ts"
 export * from "./projects.ts"
 export * from "./releases.ts"
@@ -23,7 +25,7 @@ export const nullInBodies =
   "only where a field itself says what null stands for, it is a value."
 
 export const PipelineHttpApi = HttpApi.make("pipeline")
-  .add(WorkItemsGroup, ReleasesGroup, ProjectsGroup, FleetGroup, DescriptionGroup)
+  .add(WorkItemsGroup, ReleasesGroup, ProjectsGroup, FleetGroup, EventsGroup, DescriptionGroup)
   .annotateMerge(
     OpenApi.annotations({
       title: "Starling pipeline",

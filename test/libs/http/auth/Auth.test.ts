@@ -290,6 +290,7 @@ describe("a workspace", () => {
     "console:operate": true,
     "console:read": true,
     "console:write": true,
+    "events:publish": true,
     "payloads:read": true,
     "pipeline:operate": true,
     "pipeline:read": true,

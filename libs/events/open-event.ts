@@ -1,0 +1,46 @@
+/**
+ * An event as a message brings it in, by NATS or HTTP: an envelope of ours, or a CloudEvent, which becomes one. Nothing
+ * of it is judged yet. Pure.
+ */
+import { Result } from "effect"
+import { type Fault, parseUnambiguousJson, unmarked } from "#base"
+import {
+  type CloudEventMessage,
+  cloudEventMode,
+  isCloudEvent,
+  readCloudEvent,
+  type ReadOptions
+} from "#events/cloudevents"
+
+/** A message with an event. Headers are found by any case of their names. */
+export interface EventMessage {
+  readonly data: Uint8Array
+  readonly header: (name: string) => string | undefined
+  readonly headerNames?: () => ReadonlyArray<string>
+}
+
+export interface OpenedEvent {
+  readonly envelope: unknown
+  /** What receivers get: of an envelope the bytes as they came, without a byte order mark. */
+  readonly body: Uint8Array
+}
+
+/** The same message, read with the same options, gives the same bytes. */
+export const openEvent = (
+  message: EventMessage,
+  options: ReadOptions
+): Result.Result<OpenedEvent, ReadonlyArray<Fault>> => {
+  const { data: body } = message
+  const headers = cloudEventHeaders(message)
+  const asCloudEvent = () => readCloudEvent({ headers, body }, options)
+  if (cloudEventMode(headers) !== undefined) return asCloudEvent()
+  return Result.flatMap(parseUnambiguousJson(body), (envelope) =>
+    isCloudEvent(envelope) ? asCloudEvent() : Result.succeed({ envelope, body: unmarked(body) })
+  )
+}
+
+/** Headers of NATS keep their case, and a CloudEvent's may have any. */
+const cloudEventHeaders = ({ header, headerNames }: EventMessage): CloudEventMessage["headers"] => {
+  const names = headerNames?.().filter((name) => /^(?:ce-|content-type$)/iu.test(name)) ?? []
+  return Object.fromEntries(names.map((name) => [name.toLowerCase(), header(name)]))
+}
