@@ -35,14 +35,15 @@ export interface JudgedEvent {
 export const judgeEvent = (
   { envelope: given, from, sequence }: GivenEvent,
   types: DeclaredTypes
-): Result.Result<JudgedEvent, ReadonlyArray<Fault>> =>
-  Result.flatMap(decodeEnvelope(given), ({ envelope, known }) => {
+): Result.Result<JudgedEvent, ReadonlyArray<Fault>> => {
+  const name = nameOf(given)
+  if (from !== undefined && name !== undefined && !mayComeFromOutside(name)) {
+    return refused("/event", `${name} is the fleet's own, and ${ownerOf(from)} published it`)
+  }
+  return Result.flatMap(decodeEnvelope(given), ({ envelope, known }) => {
     const isOptIn = findEvent(envelope.event)?.isProgress === true
     // A role of a later release may publish what this one does not know.
     if (from === undefined) return Result.succeed({ envelope, isDeclared: known, isOptIn })
-    if (!mayComeFromOutside(envelope.event)) {
-      return refused("/event", `${envelope.event} is the fleet's own, and ${ownerOf(from)} published it`)
-    }
     if (known) return Result.succeed({ envelope, isDeclared: true, isOptIn })
     const type = types.at(envelope.event, sequence)
     if (type === undefined) {
@@ -55,6 +56,12 @@ export const judgeEvent = (
       ? Result.fail(faults)
       : Result.succeed({ envelope, isDeclared: true, isOptIn: type.isOptIn })
   })
+}
+
+const nameOf = (given: unknown) =>
+  typeof given === "object" && given !== null && "event" in given && typeof given.event === "string"
+    ? given.event
+    : undefined
 
 const faultsByType = (type: EventType, envelope: Envelope, owner: string): ReadonlyArray<Fault> => {
   if (!type.owners.has(owner)) return [{ path: "/event", message: `${owner} is no owner of ${type.name}` }]
