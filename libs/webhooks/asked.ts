@@ -122,7 +122,7 @@ const testOf = Effect.fnUntraced(function* ({ endpointId, event }: AskedAs<"Test
 
 const resendOf = Effect.fnUntraced(function* ({ deliveryId, endpointId, of, sequence }: AskedAs<"Resend">) {
   const nowMs = yield* Clock.currentTimeMillis
-  return Option.map(yield* eventAt(sequence), ({ event, schemaVersion, entity, body }): DueDelivery => ({
+  return Option.map(yield* eventAt(sequence), ({ event, schemaVersion, entity, traceparent, body }): DueDelivery => ({
     delivery: {
       deliveryId,
       endpointId,
@@ -133,7 +133,8 @@ const resendOf = Effect.fnUntraced(function* ({ deliveryId, endpointId, of, sequ
       storedAt: nowMs,
       dueAt: nowMs,
       redriveOf: of,
-      ...(entity === undefined ? {} : { entity })
+      ...(entity === undefined ? {} : { entity }),
+      ...(traceparent === undefined ? {} : { traceparent })
     },
     body
   }))

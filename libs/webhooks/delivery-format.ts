@@ -22,7 +22,8 @@ export const formatted = (
     id: cloudEventId(delivery),
     source,
     subject: delivery.entity,
-    sequence: delivery.sequence
+    sequence: delivery.sequence,
+    traceparent: delivery.traceparent
   })
   return { ...due, body: made.body, contentHeaders: made.headers }
 }

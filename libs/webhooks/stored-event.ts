@@ -15,6 +15,8 @@ export interface StoredEvent {
   readonly isOptIn?: boolean
   readonly schemaVersion: string
   readonly entity: string | undefined
+  /** Of the trace in which it was published. */
+  readonly traceparent?: string | undefined
   readonly envelope: Envelope
   /** As published, without a byte order mark; an envelope, where a CloudEvent was published. */
   readonly body: Uint8Array
@@ -36,6 +38,12 @@ const opened = (message: SourceMessage, types?: DeclaredTypes) =>
 /** The bytes that receivers get; of a message that cannot be read, those that were published. */
 export const storedEventBody = (message: SourceMessage, types?: DeclaredTypes): Uint8Array =>
   Result.getOrElse(opened(message, types), () => ({ body: unmarked(message.data) })).body
+
+/** As W3C Trace Context 1 writes it: a publisher can write anything there. */
+const traceparentOf = ({ header }: SourceMessage) => {
+  const given = header("traceparent")
+  return given !== undefined && /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/u.test(given) ? given : undefined
+}
 
 /** The envelope and its bytes, if it is valid. */
 export const decodeStoredEvent = (message: SourceMessage) =>
@@ -66,6 +74,7 @@ export const readStoredEvent = (
         isOptIn,
         schemaVersion: envelope.eventSchemaVersion,
         entity: entityOf(envelope),
+        traceparent: traceparentOf(message),
         envelope,
         body
       }

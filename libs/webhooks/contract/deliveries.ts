@@ -10,7 +10,8 @@ import { Count, EpochMs, EventName, Ordinal, SchemaVersion, text, Timestamp, Uui
  * (both epoch milliseconds). `entity` keeps first attempts in order. `key`: deliveries of an ordered endpoint with
  * the same one wait for each other. `redriveOf`: the delivery that an operator sends
  * again with this one. `previousEndedAt`: when the attempt before this one ended. `isTest`: an operator's test, tried
- * once and abandoned without a trace except its attempt.
+ * once and abandoned without a trace except its attempt. `traceparent`: the trace in which the event was published, for
+ * receivers of CloudEvents.
  */
 export const Delivery = Schema.Struct({
   deliveryId: Uuid,
@@ -25,7 +26,8 @@ export const Delivery = Schema.Struct({
   key: Schema.optionalKey(text(64)),
   redriveOf: Schema.optionalKey(Uuid),
   previousEndedAt: Schema.optionalKey(EpochMs),
-  isTest: Schema.optionalKey(Schema.Boolean)
+  isTest: Schema.optionalKey(Schema.Boolean),
+  traceparent: Schema.optionalKey(text(55))
 })
 export interface Delivery extends Schema.Schema.Type<typeof Delivery> {}
 

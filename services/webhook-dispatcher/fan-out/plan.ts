@@ -6,7 +6,7 @@
  */
 import { Option, Result, Schema } from "effect"
 import { type BatchMessage, header, jsonTextDecoder, type RelayStep } from "#bus"
-import { Delivery } from "#webhooks/contract"
+import { Delivery, type DeliveryFormat } from "#webhooks/contract"
 import { type EventFilter, orderedPartition, subjects } from "#base"
 import {
   deliveryHeader,
@@ -28,6 +28,8 @@ export interface FanOutTarget {
   readonly fits?: ((envelope: unknown) => boolean) | undefined
   /** Of an ordered endpoint. */
   readonly orderKey?: OrderKey | undefined
+  /** Without one, or for `starling`, no trace goes along. */
+  readonly format?: DeliveryFormat
 }
 
 export type FanOutStep = RelayStep<FanOutCursor>
@@ -240,7 +242,10 @@ const dueMessage = (
     storedAt: Math.round(event.storedAtMs),
     dueAt: Math.round(event.storedAtMs),
     ...(event.entity === undefined ? {} : { entity: event.entity }),
-    ...(key === undefined ? {} : { key })
+    ...(key === undefined ? {} : { key }),
+    ...(event.traceparent === undefined || (target.format ?? "starling") === "starling"
+      ? {}
+      : { traceparent: event.traceparent })
   }
   return {
     subject: subjects.deliveries(lane).due(key === undefined ? target.partition : orderedPartition, target.id),

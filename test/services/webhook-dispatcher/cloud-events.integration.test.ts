@@ -12,6 +12,7 @@ import type { ReceivedRequest } from "../../support/receiver.ts"
 import { arrived, publish, requestsTo, setUp } from "../../support/webhooks.ts"
 
 const utf8 = new TextEncoder()
+const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 const secret = "a-secret-of-the-receiver"
 const formats = ["starling", "cloudevents-structured", "cloudevents-binary"] as const
 
@@ -61,7 +62,11 @@ describe("a receiver of CloudEvents", () => {
         server,
         { endpoints, events, environment: { SECRET: secret } },
         Effect.gen(function* () {
-          const sequence = yield* publish("queue.paused")
+          const { sequence } = yield* (yield* Publisher).publishRaw(
+            subjects.event("queue.paused"),
+            utf8.encode(JSON.stringify(exampleEnvelope("queue.paused"))),
+            { headers: [["traceparent", traceparent]] }
+          )
           for (const path of formats) yield* arrived(receiver, `/${path}`, 2)
           for (const message of [binary, structured, { ...structured, headers: {} }]) yield* publishMessage(message)
           for (const path of formats) {
@@ -93,6 +98,7 @@ describe("a receiver of CloudEvents", () => {
             const [, own, ...others] = requestsTo(receiver, `/${path}`).map(parsed)
             assert.deepInclude(own, { id: String(sequence), source: "/starling", type: "queue.paused" })
             assert.deepStrictEqual(own?.data, exampleEnvelope("queue.paused"))
+            assert.strictEqual(own?.["traceparent"], traceparent)
             assert.lengthOf(others, 3)
             for (const event of others) {
               const { id, source, type, subject, time, tenant, data } = order
