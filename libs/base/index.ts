@@ -50,16 +50,7 @@ export {
   workspaceScopes
 } from "./http/refusals.ts"
 export { boundedDecoder, type BoundedDecoder, type DecodingFaults, moreFaults, pointedFaults } from "./json/decoding.ts"
-export {
-  parseBoundedText,
-  parseJson,
-  parseUnambiguousJson,
-  parseUnambiguousText,
-  unmarked,
-  utf8Text
-} from "./json/json-bytes.ts"
 export { parseJsonText, weightMaxOf } from "./json/json-text.ts"
-export { elementTexts, memberTexts } from "./json/parts.ts"
 export { repeatedKeys } from "./json/repeated-keys.ts"
 export { didYouMean, nearNames } from "./near-names.ts"
 export { setNewest } from "./newest.ts"

@@ -5,7 +5,8 @@
 import type { MsgHdrs } from "@nats-io/nats-core"
 import { MsgHdrsImpl } from "@nats-io/nats-core/internal"
 import { Result, type Schema } from "effect"
-import { boundedDecoder, type Fault, parseBoundedText, parseJson, pointedFaults } from "#base"
+import { boundedDecoder, type Fault, pointedFaults } from "#base"
+import { parseBoundedText, parseJson } from "#base/json"
 
 /** A message on the bus. Header names are case-sensitive. */
 export interface RawMessage {

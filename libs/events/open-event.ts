@@ -3,7 +3,8 @@
  * of it is judged yet. Pure.
  */
 import { Result } from "effect"
-import { type Fault, parseUnambiguousJson, unmarked } from "#base"
+import type { Fault } from "#base"
+import { parseUnambiguousJson, unmarked } from "#base/json"
 import {
   type CloudEventMessage,
   cloudEventMode,

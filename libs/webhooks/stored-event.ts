@@ -2,7 +2,8 @@
 import { Result } from "effect"
 import type { SourceMessage } from "#bus"
 import { type DeclaredTypes, judgeEvent, openEvent } from "#events"
-import { decodeEnvelope, entityOf, type Envelope, type Fault, storedEventName, unmarked } from "#base"
+import { decodeEnvelope, entityOf, type Envelope, type Fault, storedEventName } from "#base"
+import { unmarked } from "#base/json"
 
 /** An event that passed its schema. Times in epoch milliseconds. */
 export interface StoredEvent {

@@ -18,7 +18,8 @@ import {
   type ReleaseState,
   type WorkItemState
 } from "#pipeline/contract"
-import { parseJson, subjects } from "#base"
+import { subjects } from "#base"
+import { parseJson } from "#base/json"
 import type { CommandOf, StateOf } from "#pipeline"
 import { Configuration } from "#configuration"
 import { Commands } from "./Commands.ts"

@@ -4,7 +4,8 @@
  * their due time, so that an exponential search ends here too.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { parseJson, parseJsonText } from "#base"
+import { parseJsonText } from "#base"
+import { parseJson } from "#base/json"
 import { retryAfterMs, sanitise } from "#egress"
 import { phonemesOf } from "../../libs/speech/engine/onnx/phonemes.ts"
 import { readIpa } from "../../libs/speech/phonemes/ipa.ts"

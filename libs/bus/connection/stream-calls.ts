@@ -5,7 +5,7 @@
  */
 import type { Msg, MsgHdrs } from "@nats-io/nats-core"
 import { Effect, type Option, Result } from "effect"
-import { parseJson } from "#base"
+import { parseJson } from "#base/json"
 import { type BusError, BusUnavailable, fromApiError } from "../errors.ts"
 import { headerReader } from "../message.ts"
 import type { SourceMessage } from "../pages.ts"

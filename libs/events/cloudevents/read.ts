@@ -5,7 +5,8 @@
  * Pure.
  */
 import { Result } from "effect"
-import { elementTexts, type Envelope, type Fault, isoTime, memberTexts, parseUnambiguousText, utf8Text } from "#base"
+import { type Envelope, type Fault, isoTime } from "#base"
+import { elementTexts, memberTexts, parseUnambiguousText, utf8Text } from "#base/json"
 import { type Attributes, checkedAttributes, isUriReference, requiredAttributes, timeText } from "./attributes.ts"
 import { decodedHeaderValue } from "./header-values.ts"
 

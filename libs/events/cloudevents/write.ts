@@ -3,7 +3,7 @@
  * leaves with its own attributes and data, digit for digit; of any other the data is the whole envelope. Pure.
  */
 import { Result } from "effect"
-import { memberTexts, utf8Text } from "#base"
+import { memberTexts, utf8Text } from "#base/json"
 import { type Attributes, checkedAttributes, isAttributeText, specVersion } from "./attributes.ts"
 import { encodedHeaderValue } from "./header-values.ts"
 

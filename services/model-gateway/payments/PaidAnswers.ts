@@ -4,7 +4,7 @@
  */
 import { hash } from "node:crypto"
 import { Context, Effect, Layer, Option, Result, Schema } from "effect"
-import { parseJson } from "#base"
+import { parseJson } from "#base/json"
 import { type BusError, Objects } from "#bus"
 
 const store = "paid-answers"

@@ -1,6 +1,7 @@
 /** The events in the body of a request: an envelope, a list of them, or CloudEvents in any of their HTTP forms. Pure. */
 import { Result } from "effect"
-import { elementTexts, type Fault, parseUnambiguousText, utf8Text } from "#base"
+import type { Fault } from "#base"
+import { elementTexts, parseUnambiguousText, utf8Text } from "#base/json"
 import { openEvent, type OpenedEvent } from "#events"
 import { type CloudEventMessage, cloudEventMode, readCloudEvents, type ReadOptions } from "#events/cloudevents"
 import { eventsPerRequestMax } from "#pipeline/api"

@@ -11,7 +11,7 @@
  * or the broker.
  */
 import { Clock, Effect, Layer, Result } from "effect"
-import { parseJson } from "#base"
+import { parseJson } from "#base/json"
 import {
   ack,
   type AckDecision,

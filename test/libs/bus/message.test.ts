@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result, Schema } from "effect"
-import { parseUnambiguousJson } from "#base"
+import { parseUnambiguousJson } from "#base/json"
 import { jsonCodec } from "#bus"
 
 const bytes = (text: string) => new TextEncoder().encode(text)

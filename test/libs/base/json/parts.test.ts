@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { elementTexts, memberTexts } from "#base"
+import { elementTexts, memberTexts } from "#base/json"
 
 describe("the parts of a JSON text", () => {
   it.each([
