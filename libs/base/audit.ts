@@ -7,6 +7,8 @@ import { Count, describe, text, Timestamp } from "./primitives.ts"
 /** Every action that changes something. A new writing route adds its own. */
 export const auditActions = [
   "event-publish",
+  "event-type-declare",
+  "event-type-change",
   "delivery-resend",
   "abandoned-resend",
   "abandoned-discard",

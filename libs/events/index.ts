@@ -1,4 +1,5 @@
 /** Event types: which events a deployment's services may publish, by whom, and in which shape. */
+export { detailsSchemaFile, envelopeSchemaOf, exampleEnvelopeOf } from "./documents.ts"
 export { type DetailsCheck, detailsCheck } from "./details-schema.ts"
 export { type EventType, readEventType } from "./event-types.ts"
 export {
@@ -13,4 +14,11 @@ export {
 export { EventTypeDeclarations } from "./EventTypeDeclarations.ts"
 export { configuredTypes, EventTypes } from "./EventTypes.ts"
 export { type EventMessage, openEvent, type OpenedEvent } from "./open-event.ts"
-export { type DeclaredTypes, type GivenEvent, judgeEvent, type JudgedEvent, publisherToken } from "./judgement.ts"
+export {
+  type DeclaredTypes,
+  faultsOfContent,
+  type GivenEvent,
+  judgeEvent,
+  type JudgedEvent,
+  publisherToken
+} from "./judgement.ts"

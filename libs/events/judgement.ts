@@ -43,7 +43,14 @@ export const judgeEvent = (
   return Result.flatMap(decodeEnvelope(given), ({ envelope, known }) => {
     const isOptIn = findEvent(envelope.event)?.isProgress === true
     // A role of a later release may publish what this one does not know.
-    if (from === undefined) return Result.succeed({ envelope, isDeclared: known, isOptIn })
+    if (from === undefined) {
+      const type = known ? undefined : types.at(envelope.event, sequence)
+      return Result.succeed({
+        envelope,
+        isDeclared: known || type !== undefined,
+        isOptIn: isOptIn || type?.isOptIn === true
+      })
+    }
     if (known) return Result.succeed({ envelope, isDeclared: true, isOptIn })
     const type = types.at(envelope.event, sequence)
     if (type === undefined) {
@@ -65,6 +72,11 @@ const nameOf = (given: unknown) =>
 
 const faultsByType = (type: EventType, envelope: Envelope, owner: string): ReadonlyArray<Fault> => {
   if (!type.owners.has(owner)) return [{ path: "/event", message: `${owner} is no owner of ${type.name}` }]
+  return faultsOfContent(type, envelope)
+}
+
+/** Why nobody may publish a valid envelope as an event of that type. */
+export const faultsOfContent = (type: EventType, envelope: Envelope): ReadonlyArray<Fault> => {
   if (type.isRetired) return [{ path: "/event", message: `${type.name} is retired` }]
   return under("/details", type.check(envelope.details ?? null))
 }

@@ -5,8 +5,8 @@
  */
 import { Clock, Effect, Option, Result } from "effect"
 import { AskedDelivery, AskedDeliveryAnswer, type Delivery } from "#webhooks/contract"
-import type { DeclaredTypes } from "#events"
-import { eventSchemaVersion, exampleEnvelope, findEvent, subjects } from "#base"
+import { type DeclaredTypes, type EventType, exampleEnvelopeOf } from "#events"
+import { eventSchemaVersion, exampleEnvelope, isoTime, subjects } from "#base"
 import { type BusError, BusUnavailable, jsonCodec, Publisher, Requests, StreamReader } from "#bus"
 import {
   type AbandonedDelivery,
@@ -56,15 +56,21 @@ export const sendAgain = Effect.fnUntraced(function* ({ sequence }: Pick<Abandon
 const askedAtOnce = 64
 const detailCharactersMax = 1_000
 
-/** Answers requests for deliveries while the scope is open. `knows`: whether such an endpoint exists. */
-export const answerAskedDeliveries = (knows: (endpointId: string) => Effect.Effect<boolean, BusError>) =>
+interface Known {
+  readonly hasEndpoint: (endpointId: string) => Effect.Effect<boolean, BusError>
+  /** The type of that name beside the fleet's own events. */
+  readonly findType: (event: string) => Effect.Effect<EventType | undefined, BusError>
+}
+
+/** Answers requests for deliveries while the scope is open. */
+export const answerAskedDeliveries = (known: Known) =>
   Effect.gen(function* () {
     yield* (yield* Requests).answer({
       ...about,
       queueGroup: "webhook-dispatcher",
       concurrency: askedAtOnce,
       handler: (asked) =>
-        Effect.catch(store(asked, knows), ({ message }) =>
+        Effect.catch(store(asked, known), ({ message }) =>
           Effect.succeed(
             AskedDeliveryAnswer.make({ _tag: "Unavailable", detail: message.slice(0, detailCharactersMax) })
           )
@@ -74,26 +80,26 @@ export const answerAskedDeliveries = (knows: (endpointId: string) => Effect.Effe
 
 const store = Effect.fnUntraced(function* (
   asked: AskedDelivery,
-  knows: (endpointId: string) => Effect.Effect<boolean, BusError>
+  { hasEndpoint, findType }: Known
 ): Effect.fn.Return<AskedDeliveryAnswer, BusError, Publisher | StreamReader> {
-  if (asked._tag === "Test" && findEvent(asked.event) === undefined) {
-    return AskedDeliveryAnswer.make({ _tag: "UnknownEvent" })
-  }
-  const made = yield* madeOf(asked)
-  if (Option.isNone(made)) return AskedDeliveryAnswer.make({ _tag: "NotKept" })
+  const made = yield* madeOf(asked, findType)
+  if (Option.isNone(made)) return AskedDeliveryAnswer.make({ _tag: asked._tag === "Test" ? "UnknownEvent" : "NotKept" })
   const { delivery, body } = made.value
-  if (!(yield* knows(delivery.endpointId))) return AskedDeliveryAnswer.make({ _tag: "UnknownEndpoint" })
+  if (!(yield* hasEndpoint(delivery.endpointId))) return AskedDeliveryAnswer.make({ _tag: "UnknownEndpoint" })
   const { lanes } = yield* readDeliveryLanes
   const options = { messageId: `${delivery.deliveryId}:1`, headers: deliveryHeaders(delivery) }
   yield* (yield* Publisher).publishRaw(dueSubject(delivery.endpointId, lanes), body, options)
   return AskedDeliveryAnswer.make({ _tag: "Stored", deliveryId: delivery.deliveryId })
 })
 
-/** The requested delivery; none if its source is no longer kept. */
-const madeOf = (asked: AskedDelivery): Effect.Effect<Option.Option<DueDelivery>, BusError, StreamReader> => {
+/** The requested delivery; none if its source is no longer kept, or has no example. */
+const madeOf = (
+  asked: AskedDelivery,
+  findType: Known["findType"]
+): Effect.Effect<Option.Option<DueDelivery>, BusError, StreamReader> => {
   switch (asked._tag) {
     case "Test":
-      return Effect.asSome(testOf(asked))
+      return testOf(asked, findType)
     case "Resend":
       return resendOf(asked)
     case "Redrive":
@@ -103,13 +109,20 @@ const madeOf = (asked: AskedDelivery): Effect.Effect<Option.Option<DueDelivery>,
 
 type AskedAs<Tag> = Extract<AskedDelivery, { readonly _tag: Tag }>
 
-const testOf = Effect.fnUntraced(function* ({ endpointId, event }: AskedAs<"Test">) {
+const testOf = Effect.fnUntraced(function* (
+  { endpointId, event }: AskedAs<"Test">,
+  findType: Known["findType"]
+): Effect.fn.Return<Option.Option<DueDelivery>, BusError> {
   const nowMs = yield* Clock.currentTimeMillis
+  const own = exampleEnvelope(event)
+  const type = own === undefined ? yield* findType(event) : undefined
+  const example = own ?? (type?.example === undefined ? undefined : exampleEnvelopeOf(type, isoTime(nowMs)))
+  if (example === undefined) return Option.none()
   const delivery: Delivery = {
     deliveryId: crypto.randomUUID(),
     endpointId,
     event,
-    schemaVersion: eventSchemaVersion,
+    schemaVersion: type?.schemaVersion ?? eventSchemaVersion,
     // It has no place in EVENTS.
     sequence: 0,
     attempt: 1,
@@ -117,7 +130,7 @@ const testOf = Effect.fnUntraced(function* ({ endpointId, event }: AskedAs<"Test
     dueAt: nowMs,
     isTest: true
   }
-  return { delivery, body: new TextEncoder().encode(JSON.stringify(exampleEnvelope(event))) }
+  return Option.some({ delivery, body: new TextEncoder().encode(JSON.stringify(example)) })
 })
 
 const resendOf = Effect.fnUntraced(function* ({ deliveryId, endpointId, of, sequence }: AskedAs<"Resend">) {

@@ -108,7 +108,7 @@ export const brokerUserOf = Effect.fnUntraced(function* (named: string | undefin
  * Reads one section, because a fault elsewhere in the file does not concern a command. The environment overrides the
  * file.
  */
-const settingsOf = Effect.fnUntraced(function* <S extends "Bus" | "Fleet">(name: S, more: Json = {}) {
+const settingsOf = Effect.fnUntraced(function* <S extends "Bus" | "Events" | "Fleet">(name: S, more: Json = {}) {
   const { configPath, isConfigNamed } = yield* readSettings
   const { input, repeated } = isConfigNamed
     ? yield* configurationInput({ path: configPath, isRequired: true })
@@ -123,6 +123,9 @@ const settingsOf = Effect.fnUntraced(function* <S extends "Bus" | "Fleet">(name:
 
 /** The workspace whose tokens can reach the entire fleet. */
 export const fleetWorkspaceOf = Effect.map(settingsOf("Fleet"), ({ section }) => section.Workspace)
+
+/** The event types that the configuration declares. */
+export const eventSettings = Effect.map(settingsOf("Events"), ({ section }) => section)
 
 const busSettings = Effect.gen(function* () {
   const environment = yield* Environment

@@ -1,11 +1,11 @@
-/** Event names missing from the catalogue, and the names that were probably meant. Pure. */
-import { eventCatalogue, unknownFilterNames } from "#base"
+/** Event names that are not declared, and the names that were probably meant. Pure. */
+import { compileFilter, eventCatalogue, unknownFilterNames } from "#base"
 import { noSuchEvent as noSuchEventOf } from "#webhooks"
 
-/** The refusal of an event name that does not exist. */
-export const noSuchEvent = (name: string): string => noSuchEventOf(name, eventCatalogue)
+/** The refusal of an event name that does not exist. `declared`: the names of types beside the fleet's own events. */
+export const noSuchEvent = (name: string, declared: ReadonlyArray<string> = []): string =>
+  noSuchEventOf(name, [...eventCatalogue, ...declared.map((each) => ({ name: each }))])
 
-/**
- * A note for each filter that matches no event of the catalogue: allowed, because names are open, but likely a typo.
- */
-export const nearFilters = (filters: ReadonlyArray<string>) => unknownFilterNames(filters).map(noSuchEvent)
+/** The names and patterns among these that choose neither an event of the fleet nor a declared one. */
+export const unknownNames = (entries: ReadonlyArray<string>, declared: ReadonlyArray<string>): ReadonlyArray<string> =>
+  unknownFilterNames(entries).filter((entry) => !declared.some((name) => compileFilter([entry])(name)))

@@ -17,6 +17,10 @@ const operators = {
     line: "list and show published events, and print examples",
     load: async () => (await import("./operate/events.ts")).events
   },
+  types: {
+    line: "list, show, declare, change and retire event types",
+    load: async () => (await import("./operate/types.ts")).types
+  },
   endpoints: {
     line: "list, add, edit, test, pause and remove webhook endpoints",
     load: async () => (await import("./operate/endpoints.ts")).endpoints

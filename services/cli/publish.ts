@@ -1,13 +1,15 @@
 /**
  * Publishes an event, or a report, as an internal service or a runner would. An envelope comes from a file, from
- * standard input or from the catalogue's example, which a file's fields override; a missing head (version, name, time)
+ * standard input or from the example of its type, which a file's fields override; a missing head (version, name, time)
  * is filled in. It is checked before it is sent, and every fault is reported.
  */
 import { Effect, Result } from "effect"
 import { Publisher } from "#bus"
-import { decodeEnvelope, didYouMean, eventSchemaVersion, exampleEnvelope, subjects } from "#base"
+import { decodeEnvelope, didYouMean, eventSchemaVersion, exampleEnvelope, findEvent, subjects } from "#base"
+import { type EventType, exampleEnvelopeOf, faultsOfContent } from "#events"
 import { decodeReport, exampleReport, isReportKind, reportKinds } from "#pipeline/contract"
 import { busOf } from "./connection.ts"
+import { declaredTypes } from "./declared-types.ts"
 import { noSuchEvent } from "./event-names.ts"
 import { CommandRefused, misused, print, readJsonObject } from "./console.ts"
 
@@ -21,22 +23,19 @@ interface PublishOrder {
 }
 
 export const publish = Effect.fnUntraced(function* ({ event, file, example, unchecked, count, nats }: PublishOrder) {
-  const envelope: Fields = { ...heads(event), ...(yield* given(event, file, example)) }
+  if (file === undefined && !example) return yield* misused("what to publish? name a --file, or use --example")
+  const given = file === undefined ? {} : yield* readJsonObject(file)
+  const types = findEvent(event) === undefined ? yield* declaredTypes(nats) : new Map<string, EventType>()
+  const type = types.get(event)
+  const made = example ? exampleOf(event, type) : {}
+  if (made === undefined) return yield* new CommandRefused({ reason: noSuchEvent(event, [...types.keys()]) })
+  const envelope: Fields = { ...heads(event, type), ...overlaid(made, given) }
   if (envelope["event"] !== event) {
     return yield* new CommandRefused({
       reason: `that envelope is of ${String(envelope["event"])}, nothing was sent as ${event}`
     })
   }
-  const decoded = decodeEnvelope(envelope)
-  if (Result.isFailure(decoded) && !unchecked) {
-    const faults = decoded.failure.map(({ path, message }) => `  ${path === "" ? "/" : path}: ${message}`)
-    return yield* new CommandRefused({ reason: `the envelope is not good, nothing was sent:\n${faults.join("\n")}` })
-  }
-  if (Result.isSuccess(decoded) && !decoded.success.known && !unchecked) {
-    return yield* new CommandRefused({
-      reason: `${noSuchEvent(event)}\nnothing was sent; --unchecked sends it all the same`
-    })
-  }
+  if (!unchecked) yield* check(envelope, type, [...types.keys()])
   const data = new TextEncoder().encode(JSON.stringify(envelope))
   const send = Effect.gen(function* () {
     const publisher = yield* Publisher
@@ -47,15 +46,36 @@ export const publish = Effect.fnUntraced(function* ({ event, file, example, unch
   yield* send.pipe(Effect.provide(busOf(nats)))
 })
 
-const heads = (event: string) => ({ eventSchemaVersion, event, occurredAt: new Date().toISOString() })
+/** Undefined for a name that is not declared. */
+const exampleOf = (event: string, type: EventType | undefined): Fields | undefined =>
+  type === undefined ? exampleEnvelope(event) : exampleEnvelopeOf(type)
 
-const given = Effect.fnUntraced(function* (event: string, file: string | undefined, example: boolean) {
-  if (file === undefined && !example) {
-    return yield* misused("what to publish? name a --file, or use --example")
+const heads = (event: string, type: EventType | undefined) => ({
+  eventSchemaVersion: type?.schemaVersion ?? eventSchemaVersion,
+  event,
+  occurredAt: new Date().toISOString()
+})
+
+/** Refuses an envelope with a fault, by the schema of its type too, and one of a name that is not declared. */
+const check = Effect.fnUntraced(function* (
+  envelope: Fields,
+  type: EventType | undefined,
+  declared: ReadonlyArray<string>
+) {
+  const decoded = decodeEnvelope(envelope)
+  const found = Result.match(decoded, {
+    onFailure: (faults) => faults,
+    onSuccess: (read) => (type === undefined ? [] : faultsOfContent(type, read.envelope))
+  })
+  if (found.length > 0) {
+    const faults = found.map(({ path, message }) => `  ${path === "" ? "/" : path}: ${message}`)
+    return yield* new CommandRefused({ reason: `the envelope is not good, nothing was sent:\n${faults.join("\n")}` })
   }
-  const made = example ? exampleEnvelope(event) : {}
-  if (made === undefined) return yield* new CommandRefused({ reason: noSuchEvent(event) })
-  return file === undefined ? made : overlaid(made, yield* readJsonObject(file))
+  const isKnown = type !== undefined || (Result.isSuccess(decoded) && decoded.success.known)
+  if (isKnown) return
+  return yield* new CommandRefused({
+    reason: `${noSuchEvent(String(envelope["event"]), declared)}\nnothing was sent; --unchecked sends it all the same`
+  })
 })
 
 type Fields = Readonly<Record<string, unknown>>

@@ -130,7 +130,7 @@ export const starlingWith = (operators: OperatorsCommands) =>
     ),
     Command.withSubcommands([
       { group: "The fleet", commands: [up, trial, role, top, operators.find, consolePage] },
-      { group: "Events", commands: [publish, operators.trigger, operators.events, tail, listen] },
+      { group: "Events", commands: [publish, operators.trigger, operators.events, operators.types, tail, listen] },
       {
         group: "Endpoints and deliveries",
         commands: [operators.endpoints, operators.deliveries, operators.abandoned, operators.rejected]

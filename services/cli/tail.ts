@@ -6,12 +6,13 @@ import { Effect, Predicate, Result, Schedule, Stream } from "effect"
 import { jsonCodec, type SourceMessage, StreamReader } from "#bus"
 import { printableLine } from "#base/printable"
 import { type Attempt, AttemptBatch } from "#webhooks/contract"
-import { compileFilter, entityOf, findEvent, isoTime, storedEventName, unknownFilterNames, type WorkItem } from "#base"
+import { compileFilter, entityOf, findEvent, isoTime, storedEventName, type WorkItem } from "#base"
 import { decodeStoredEvent, storedEventBody } from "#webhooks"
 import { lineOf } from "#console/words"
 import { busOf } from "./connection.ts"
 import { CommandRefused, print } from "./console.ts"
-import { noSuchEvent } from "./event-names.ts"
+import { declaredTypes } from "./declared-types.ts"
+import { noSuchEvent, unknownNames } from "./event-names.ts"
 
 export interface TailOrder {
   readonly patterns: ReadonlyArray<string>
@@ -20,16 +21,22 @@ export interface TailOrder {
   /** Undefined: no earlier ones. Lines are held until the last of them is known. */
   readonly last: number | undefined
   readonly follow: boolean
+  /** The names of event types beside the fleet's own. */
+  readonly declared?: ReadonlyArray<string>
 }
 
 export const tail = ({ nats, ...order }: TailOrder & { readonly nats: string | undefined }) =>
-  Stream.runForEach(tailed(order), print).pipe(Effect.provide(busOf(nats)))
+  Effect.gen(function* () {
+    const isAllKnown = unknownNames(order.patterns, []).length === 0
+    const declared = isAllKnown ? [] : [...(yield* declaredTypes(nats)).keys()]
+    yield* Stream.runForEach(tailed({ ...order, declared }), print).pipe(Effect.provide(busOf(nats)))
+  })
 
 /** The lines to print. */
 export const tailed = (order: TailOrder) =>
   Stream.unwrap(
     Effect.gen(function* () {
-      yield* checkEventNames(order.patterns)
+      yield* checkEventNames(order)
       const reader = yield* StreamReader
       const stream = order.attempts ? "ATTEMPTS" : "EVENTS"
       const wants = compileFilter(order.patterns.length === 0 ? ["*"] : order.patterns)
@@ -57,16 +64,14 @@ const followed = (stream: string, from: number) => {
 
 const isUnavailable = (error: unknown) => Predicate.isTagged(error, "BusUnavailable")
 
-/** Names are open: one ever published here counts as known, even if it is in no catalogue. */
-const checkEventNames = Effect.fnUntraced(function* (entries: ReadonlyArray<string>) {
-  const unknown = unknownFilterNames(entries)
-  if (unknown.length === 0) return
-  const reader = yield* StreamReader
-  const stored = Object.keys(yield* reader.countBySubject("EVENTS", ">")).map(
+/** One ever published here counts as known too, even if it is declared no longer. */
+const checkEventNames = Effect.fnUntraced(function* ({ patterns, declared = [] }: TailOrder) {
+  if (unknownNames(patterns, declared).length === 0) return
+  const stored = Object.keys(yield* (yield* StreamReader).countBySubject("EVENTS", ">")).map(
     (subject) => storedEventName(subject)?.name ?? ""
   )
-  const [first] = unknown.filter((entry) => !stored.some((name) => compileFilter([entry])(name)))
-  if (first !== undefined) return yield* new CommandRefused({ reason: noSuchEvent(first) })
+  const [first] = unknownNames(patterns, [...declared, ...stored])
+  if (first !== undefined) return yield* new CommandRefused({ reason: noSuchEvent(first, declared) })
 })
 
 /** A line before the state is known that its work item comes from. */

@@ -5,11 +5,11 @@
  * in: HTTP on Console.Port; metrics and health of every configured process; the streams ATTEMPTS, EVENTS, ABANDONED,
  * REJECTED, RECEIPTS and AUDIT, and the figures of all; KV `tokens`, `endpoints`, `webhook-endpoints`,
  * `webhook-dispatchers`, `authorizations`, `payment-books`, `payment-refunds`, `model-uptime`, `speech-figures`, `leases`,
- * `sign-in-codes`, `conditions`, `history`; the built page
+ * `sign-in-codes`, `event-types`, `conditions`, `history`; the built page
  * out: the page's calls to the other APIs, with the caller's token; `deliveries.due.>` (tests and resends), `events.>`
  * (examples and resends), `audit.*`; orders to settlers on `payments.books` and `payments.refunds`; removals from
- * ABANDONED and REJECTED; KV `tokens`, `token-uses`, `endpoints`, `webhook-endpoints`, `sign-in-codes`, `idempotency`,
- * `conditions`, `history`, `leases`
+ * ABANDONED and REJECTED; KV `tokens`, `token-uses`, `endpoints`, `webhook-endpoints`, `event-types`, `sign-in-codes`,
+ * `idempotency`, `conditions`, `history`, `leases`
  * state: the fleet's last day and month, which KV `history` has too; any number of processes serve side by side
  * when something fails: an action that cannot be recorded is not done; with the broker away every route is a 503 but the
  * view of the fleet, for callers whose token was found in the last ten minutes;
@@ -19,7 +19,7 @@ import { Effect, Layer, Option } from "effect"
 import { Auth, descriptionRoutes, HttpListener, Idempotency, Tokens, TokenUses } from "#http"
 import { Addresses } from "#runtime"
 import { Configuration } from "#configuration"
-import { EventTypes } from "#events"
+import { EventTypeDeclarations, EventTypes } from "#events"
 import { EndpointStates, WebhookEndpoints } from "#webhooks"
 import { ClaimReader } from "#payments"
 import { AuditLog, auditRoutes } from "./AuditLog.ts"
@@ -30,6 +30,7 @@ import { FleetWatch } from "./FleetWatch.ts"
 import { keptFigures } from "./kept.ts"
 import { abandonedRoutes } from "./http/abandoned.ts"
 import { bookRoutes } from "./http/books.ts"
+import { catalogueRoutes } from "./http/catalogue.ts"
 import { claimRoutes, receiptRoutes, trialRoutes, Trials } from "./http/money.ts"
 import { deliveryRoutes } from "./http/deliveries.ts"
 import { endpointsRoutes } from "./http/endpoints.ts"
@@ -59,6 +60,7 @@ import { consoleDocuments } from "./documents.ts"
 /** All routes of the API. None opts in to calls from pages of other origins. */
 export const consoleRoutes = [
   ...eventRoutes,
+  ...catalogueRoutes,
   ...deliveryRoutes,
   ...endpointsRoutes,
   ...abandonedRoutes,
@@ -118,6 +120,7 @@ const parts = Layer.mergeAll(
   AuditLog.layer,
   ClaimReader.layer,
   EndpointStates.layer,
+  Layer.unwrap(Effect.map(Configuration, ({ Events }) => EventTypeDeclarations.layer(Events))),
   Idempotency.layer(),
   Layer.unwrap(Effect.map(Configuration, ({ WebhookDelivery }) => WebhookEndpoints.layer(WebhookDelivery))).pipe(
     Layer.provideMerge(Layer.unwrap(Effect.map(Configuration, ({ Events }) => EventTypes.layer(Events))))

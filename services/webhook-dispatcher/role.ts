@@ -44,11 +44,15 @@ const delivering = Layer.effectDiscard(
   })
 )
 
-/** An endpoint just created may not be known here yet. */
+/** An endpoint just created, or an event type just declared, may not be known here yet. */
 const answeringOperators = Effect.gen(function* () {
   const { byId, catchUp } = yield* Endpoints
+  const types = yield* EventTypes
   const isThere = (id: string) => byId(id) !== undefined
-  yield* answerAskedDeliveries((id) => (isThere(id) ? Effect.succeed(true) : Effect.map(catchUp, () => isThere(id))))
+  yield* answerAskedDeliveries({
+    hasEndpoint: (id) => (isThere(id) ? Effect.succeed(true) : Effect.map(catchUp, () => isThere(id))),
+    findType: (event) => Effect.map(types.catchUp, () => types.at(event, Infinity))
+  })
 })
 
 const eventTypes = Layer.unwrap(Effect.map(Configuration, ({ Events }) => EventTypes.layer(Events)))

@@ -16,7 +16,7 @@ import type { TestNatsServer } from "../../dev/fixtures/nats-server.ts"
 export type Json = Readonly<Record<string, unknown>>
 
 /** A dispatcher's part in what operators send. */
-const answering = answerAskedDeliveries(() => Effect.succeed(true))
+const answering = answerAskedDeliveries({ hasEndpoint: () => Effect.succeed(true), findType: () => Effect.undefined })
 type DispatcherPart = Effect.Effect<void, never, Effect.Services<typeof answering>>
 export const consoleOn = (server: TestNatsServer, changes: Json = {}, dispatcher: DispatcherPart = answering) =>
   consoleWith.pipe(

@@ -12,6 +12,8 @@ type Act = Answer<"GET", "/audit">["items"][number]
 /** Every act that the contract knows, and no other: one that is missing or too many does not compile. */
 const isAct: Readonly<Record<Act["action"], true>> = {
   "event-publish": true,
+  "event-type-declare": true,
+  "event-type-change": true,
   "delivery-resend": true,
   "abandoned-resend": true,
   "abandoned-discard": true,

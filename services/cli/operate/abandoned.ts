@@ -1,12 +1,11 @@
 /** `abandoned`: abandoned deliveries. */
 import { Effect } from "effect"
-import { unknownFilterNames } from "#base"
 import { IdempotencyKey } from "#base/http"
 import { CommandRefused } from "../console.ts"
-import { noSuchEvent } from "../event-names.ts"
 import { json, optional, resendKey, toggle, word } from "../flags.ts"
 import { printAct } from "../answers.ts"
-import { withoutUndefined } from "./client.ts"
+import { slipsIn } from "./catalogue.ts"
+import { type Client, withoutUndefined } from "./client.ts"
 import { flagsOf } from "./endpoint-flags.ts"
 import { consoleCommand, family, operation } from "./operation.ts"
 
@@ -16,9 +15,9 @@ export const resentText = ({ count, dryRun }: { readonly count: number; readonly
   dryRun ? `${deliveries(count)} would be sent again` : `${deliveries(count)} on the way again`
 
 /** Nothing was found: an event name missing from the catalogue is the likely reason. */
-const refuseSlips = Effect.fnUntraced(function* (events: ReadonlyArray<string>) {
-  const [unknown] = unknownFilterNames(events)
-  if (unknown !== undefined) return yield* new CommandRefused({ reason: `nothing matches: ${noSuchEvent(unknown)}` })
+const refuseSlips = Effect.fnUntraced(function* (client: Client, events: ReadonlyArray<string>) {
+  const [slip] = yield* slipsIn(client, events)
+  if (slip !== undefined) return yield* new CommandRefused({ reason: `nothing matches: ${slip}` })
 })
 
 const resend = consoleCommand(
@@ -49,7 +48,7 @@ const resend = consoleCommand(
       const resent = yield* client.resendAllAbandoned({
         payload: { ...withoutUndefined(filter), reason: filter.reason }
       })
-      if (resent.count === 0) yield* refuseSlips(filter.events ?? [])
+      if (resent.count === 0) yield* refuseSlips(client, filter.events ?? [])
       yield* printAct(resent, { json, text: resentText(resent) })
     }).pipe(Effect.provideService(IdempotencyKey, key))
 )

@@ -14,6 +14,7 @@ import {
   endpointFlag,
   endpointName,
   eventFlag,
+  eventName,
   limit,
   orUndefined,
   reason,
@@ -151,6 +152,7 @@ const argumentsByParam: Readonly<Record<string, Argument.Argument<string>>> = {
   sequence: word("number", "its number in the list"),
   deliveryId: word("id", "the delivery's id, as in X-Service-Delivery"),
   name: endpointName("name", "the endpoint's name"),
+  event: eventName("event", "its name"),
   key: word("key", "its key in the list"),
   finding: word("id", "a finding, as the list has it")
 }

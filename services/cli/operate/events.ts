@@ -1,10 +1,9 @@
 /** `events`: published ones, and the catalogue's examples. `trigger` publishes an example. */
 import { Effect, Result } from "effect"
-import { findEvent } from "#base"
 import { CommandRefused, misused, print } from "../console.ts"
-import { noSuchEvent } from "../event-names.ts"
 import { eventName, json, reason, texts } from "../flags.ts"
 import { printAct } from "../answers.ts"
+import { slipsIn } from "./catalogue.ts"
 import { type Client } from "./client.ts"
 import { consoleCommand, family, operation } from "./operation.ts"
 import { fieldsFrom } from "./set-fields.ts"
@@ -20,7 +19,8 @@ interface Example {
 }
 
 const exampleOf = Effect.fnUntraced(function* (client: Client, { event, set }: Example) {
-  if (findEvent(event) === undefined) return yield* new CommandRefused({ reason: noSuchEvent(event) })
+  const [slip] = yield* slipsIn(client, [event])
+  if (slip !== undefined) return yield* new CommandRefused({ reason: slip })
   const { schema, example } = yield* client.getCatalogueEvent({ params: { event } })
   const fields = fieldsFrom(schema, set)
   if (Result.isFailure(fields)) {

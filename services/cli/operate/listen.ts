@@ -11,8 +11,8 @@ import { type Delivery, endpointIdOf, partitionOf } from "#webhooks/contract"
 import { LiveEvent } from "#console/api"
 import { requestHeaders, type Signing, standardWebhooksKey } from "#webhooks"
 import { CommandRefused, misused, noFleet, note, print, secretIn } from "../console.ts"
-import { nearFilters } from "../event-names.ts"
 import { isAbsent } from "../home-fleet.ts"
+import { slipsIn } from "./catalogue.ts"
 import { withoutUndefined, type OnConsole, onConsole, placeOf, refusedBy } from "./client.ts"
 
 interface ListenOrder extends OnConsole {
@@ -64,7 +64,7 @@ export const listen = Effect.fnUntraced(function* (order: ListenOrder) {
     if (event.envelope === null) return yield* new CommandRefused({ reason: "this token may not read payloads" })
     if (wants(event.event)) yield* Queue.offer(laneOf(lanes, event), event)
   })
-  for (const slip of nearFilters(filter)) yield* note(slip)
+  for (const slip of yield* onConsole(order, (client) => slipsIn(client, filter))) yield* note(slip)
 
   const connection: Connection = { hasBegun: false, brokenSinceMs: undefined }
   while (true) {

@@ -5,7 +5,7 @@
  */
 import { Effect, Option, Result } from "effect"
 import { type BusError, Consumers, StreamReader } from "#bus"
-import { type AuditAction, type Fault, findEvent, isoTime, deliveryStream, subjects } from "#base"
+import { type AuditAction, isoTime, deliveryStream, subjects } from "#base"
 import { type EndpointEntry, endpointIdOf } from "#webhooks/contract"
 import {
   type ChangeEndpoint,
@@ -44,8 +44,9 @@ import {
 } from "#webhooks"
 import { Configuration } from "#configuration"
 import { AuditLog } from "../AuditLog.ts"
+import { hasExample } from "./catalogue.ts"
 import { tryFilter } from "./filter-trial.ts"
-import { apiOptions, cursorText, entryPlaceOf, type PageRequest, refusing } from "./requests.ts"
+import { apiOptions, cursorText, entryPlaceOf, fieldsOf, type PageRequest, refusing } from "./requests.ts"
 import { linesOf } from "../deliveries/lines.ts"
 
 export type KnownEndpoint = Omit<EndpointView, "paused" | "breakerOpenUntilMs" | "backlog" | "parkedFrom">
@@ -155,9 +156,6 @@ export const answering = <A, R>(
       NotActedOn: ({ message }) => Effect.fail(serviceUnavailable(soonSeconds, message))
     })
   )
-
-const fieldsOf = (faults: ReadonlyArray<Fault>) =>
-  Object.fromEntries(faults.map(({ path, message }) => [path.slice(1).replaceAll("/", ".") || "settings", message]))
 
 /** Endpoints with the state that the bus keeps for them. */
 export const endpointViews = Effect.fnUntraced(function* (endpoints: ReadonlyArray<KnownEndpoint>) {
@@ -341,7 +339,8 @@ export const notSent = ({ _tag }: Exclude<Asked, { readonly _tag: "Stored" }>) =
 const testEventDefault = "work_item.merged"
 
 const test = Effect.fnUntraced(function* ({ reason, event = testEventDefault }: typeof TestEndpoint.Type) {
-  if (findEvent(event) === undefined) return yield* validationFailed({ event: "is not in the catalogue" })
+  if (!(yield* hasExample(event)))
+    return yield* validationFailed({ event: "is no event of the catalogue with an example" })
   const { id, name } = yield* endpointOfCall
   yield* written("endpoint-test", name, reason)
   const sent = yield* refusing(sendTest(id, event))

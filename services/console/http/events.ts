@@ -5,20 +5,18 @@ import {
   compileFilter,
   decodeEnvelope,
   entityOf,
-  eventCatalogue,
-  eventSchemaVersion,
   exampleEnvelope,
   type Fault,
-  findEvent,
   isoTime,
   storedEventName,
   subjects
 } from "#base"
 import { decodeStoredEvent, storedEventBody } from "#webhooks"
-import { eventSchema } from "#pipeline/contract"
+import { type EventType, exampleEnvelopeOf, faultsOfContent } from "#events"
 import { EventsGroup, type EventSummary, liveReplayMax, type PublishedEvent } from "#console/api"
-import { Admission, Caller, eventsAnswer, HttpCall, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
+import { Admission, Caller, eventsAnswer, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
 import { AuditLog } from "../AuditLog.ts"
+import { findDeclaredType } from "./catalogue.ts"
 import { apiOptions, cursorText, messageOf, placeOf, refusing, timesOf, whileSignedIn } from "./requests.ts"
 
 interface EventFilter {
@@ -136,23 +134,6 @@ export const eventRoutes = routesOf(
         return yield* refusing(eventsAnswer(whileSignedIn(events), { headersWithin }))
       }),
 
-    listCatalogue: () =>
-      Effect.sync(() =>
-        jsonAnswer({
-          schemaVersion: eventSchemaVersion,
-          items: eventCatalogue.map(({ name, firedWhen, isProgress }) => ({ event: name, firedWhen, isProgress }))
-        })
-      ),
-
-    getCatalogueEvent: () =>
-      Effect.gen(function* () {
-        const declaration = findEvent((yield* HttpCall).params["event"] ?? "")
-        if (declaration === undefined) return yield* notFound("no such event in the catalogue")
-        const { name, firedWhen, isProgress } = declaration
-        const example = exampleEnvelope(name) ?? {}
-        return jsonAnswer({ event: name, firedWhen, isProgress, schema: eventSchema(declaration), example })
-      }),
-
     getEvent: () =>
       Effect.gen(function* () {
         const message = yield* messageOf("EVENTS", "event")
@@ -163,7 +144,8 @@ export const eventRoutes = routesOf(
     publishExample: ({ body }) =>
       Effect.gen(function* () {
         const { reason, event, set = {}, dryRun = false } = yield* body
-        const made = exampleWith(event, set, isoTime(yield* Clock.currentTimeMillis))
+        const type = yield* findDeclaredType(event)
+        const made = exampleWith(event, set, isoTime(yield* Clock.currentTimeMillis), type)
         if (made === undefined) return yield* validationFailed({ event: "is not in the catalogue" })
         if (Result.isFailure(made)) return yield* validationFailed(made.failure)
         const envelope = made.success
@@ -188,9 +170,10 @@ const depthMax = 8
 export const exampleWith = (
   event: string,
   set: Fields,
-  occurredAt: string
+  occurredAt: string,
+  type?: EventType
 ): Result.Result<Fields, Readonly<Record<string, string>>> | undefined => {
-  const example = exampleEnvelope(event)
+  const example = type === undefined ? exampleEnvelope(event) : exampleEnvelopeOf(type)
   if (example === undefined) return undefined
   if (Object.keys(set).length > fieldsMax) return Result.fail({ set: `has more than ${fieldsMax} fields` })
   let envelope: Fields = { ...example, occurredAt }
@@ -201,7 +184,11 @@ export const exampleWith = (
     envelope = withField(envelope, steps, value)
   }
   if (envelope["event"] !== event) return Result.fail({ "set.event": "is fixed" })
-  return Result.mapBoth(decodeEnvelope(envelope), { onSuccess: () => envelope, onFailure: byPath })
+  const faults = Result.match(decodeEnvelope(envelope), {
+    onFailure: (found) => found,
+    onSuccess: (decoded) => (type === undefined ? [] : faultsOfContent(type, decoded.envelope))
+  })
+  return faults.length === 0 ? Result.succeed(envelope) : Result.fail(byPath(faults))
 }
 
 const isForbidden = (step: string) => step === "" || step === "__proto__"

@@ -3,7 +3,7 @@
  */
 import { Effect, Option, Stream } from "effect"
 import { type BusError, type SourceMessage, StreamReader } from "#bus"
-import { pageSizeDefault, pageSizeMax } from "#base"
+import { type Fault, pageSizeDefault, pageSizeMax } from "#base"
 import {
   type Answer,
   Auth,
@@ -36,6 +36,10 @@ export const refusing = <A, R>(work: Effect.Effect<A, BusError | WireError, R>):
       Effect.fail(internalError())
     )
   })
+
+/** Faults by the names of their fields. */
+export const fieldsOf = (faults: ReadonlyArray<Fault>) =>
+  Object.fromEntries(faults.map(({ path, message }) => [path.slice(1).replaceAll("/", ".") || "settings", message]))
 
 export interface KeyedAct {
   /** Without one the action is simply done. */

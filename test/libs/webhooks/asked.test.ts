@@ -59,7 +59,7 @@ const sendingAgain = Effect.fnUntraced(function* (record: Recorder) {
     Layer.succeed(Publisher, recordedPublisher(record))
   )
   return yield* Effect.gen(function* () {
-    yield* answerAskedDeliveries(() => Effect.succeed(true))
+    yield* answerAskedDeliveries({ hasEndpoint: () => Effect.succeed(true), findType: () => Effect.undefined })
     return yield* sendAgain({ sequence: abandoned.sequence })
   }).pipe(Effect.scoped, Effect.provide(layer))
 })

@@ -8,6 +8,7 @@ import { clientToken, DescriptionGroup, guarded } from "#base/http"
 import { auditActions, AuditEntry, describe, ErrorEnvelope, pageQuery } from "#base"
 import { AbandonedGroup } from "./abandoned.ts"
 import { BooksGroup } from "./books.ts"
+import { CatalogueGroup } from "./catalogue.ts"
 import { ConditionsGroup } from "./conditions.ts"
 import { DeliveriesGroup } from "./deliveries.ts"
 import { EndpointsGroup } from "./endpoints.ts"
@@ -40,7 +41,7 @@ export const AuditGroup = guarded(
 )
 
 export const ConsoleHttpApi = HttpApi.make("console")
-  .add(EventsGroup, EndpointsGroup, DeliveriesGroup, AbandonedGroup, RejectedGroup, AuditGroup)
+  .add(EventsGroup, CatalogueGroup, EndpointsGroup, DeliveriesGroup, AbandonedGroup, RejectedGroup, AuditGroup)
   .add(FindGroup, ConditionsGroup, FleetGroup, HistoryGroup, TimelineGroup, StreamsGroup, TokensGroup, SettingsGroup)
   .add(ReceiptsGroup, ClaimsGroup, BooksGroup)
   .add(ModelsGroup, SpeechGroup, SessionGroup, TrialsGroup)
@@ -66,6 +67,13 @@ export const consoleClient = ({ url, token }: ClientOptions) =>
 
 export { AbandonedGroup, type AbandonedSummary, type AbandonedDetails, resendCountMax } from "./abandoned.ts"
 export { type Books, BooksGroup, type BookView, type FindingSummary, type FindingWhole } from "./books.ts"
+export {
+  type CatalogueEntry,
+  type CatalogueEvent,
+  CatalogueGroup,
+  type ChangeEventType,
+  type DeclareEventType
+} from "./catalogue.ts"
 export { type Conditions, ConditionsGroup, conditionsShownMax, type StandingCondition } from "./conditions.ts"
 export {
   DeliveriesGroup,

@@ -1,6 +1,5 @@
 /**
- * Events as operators see them: published ones, including live, the catalogue of possible ones, and examples to try
- * receivers with; with their routes.
+ * Events as operators see them: published ones, including live, and examples to try receivers with; with their routes.
  */
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
@@ -56,24 +55,7 @@ export const LiveQuery = Schema.Struct({
   )
 })
 
-export const CatalogueEntry = Schema.Struct({
-  event: Schema.String,
-  firedWhen: Schema.String,
-  isProgress: Schema.Boolean.pipe(describe("Delivered only to endpoints whose filter asks for it."))
-}).annotate({ identifier: "CatalogueEntry" })
-
 const JsonObject = Schema.Record(Schema.String, Schema.Unknown)
-
-export const CatalogueEvent = Schema.Struct({
-  ...CatalogueEntry.fields,
-  schema: JsonObject.pipe(describe("The JSON Schema of its envelope, whole.")),
-  example: JsonObject.pipe(describe("An envelope of it."))
-}).annotate({ identifier: "CatalogueEvent" })
-
-export const Catalogue = Schema.Struct({
-  schemaVersion: Schema.String,
-  items: Schema.Array(CatalogueEntry)
-}).annotate({ identifier: "Catalogue" })
 
 export const PublishExample = Schema.Struct({
   reason: Reason.pipe(describe("Why, for the audit log.")),
@@ -105,16 +87,6 @@ export const EventsGroup = guarded(
       "Server-sent events without end, from now on; each has the event's sequence as its id. Comments keep the connection " +
       "alive. A process serves 64 such streams at once, and answers 503 to more."
   }),
-  read("listCatalogue", "/events/catalogue", {
-    success: Catalogue,
-    summary: "List the catalogue",
-    description: "Every event, by name."
-  }),
-  read("getCatalogueEvent", "/events/catalogue/:event", {
-    success: CatalogueEvent,
-    summary: "Look at an event of the catalogue",
-    description: "With the schema of its envelope, and an example."
-  }),
   read("getEvent", "/events/:sequence", {
     success: PublishedEvent,
     summary: "Look at an event",
@@ -127,7 +99,7 @@ export const EventsGroup = guarded(
     summary: "Publish an example",
     description:
       "The catalogue's example of an event, with fields set otherwise and the time of now, to every endpoint that wants " +
-      "it. It is checked first; nothing of the pipeline changes by it.",
+      "it. It is checked first, by the schema of its type too; nothing of the pipeline changes by it.",
     example: { reason: "a look at our receiver", event: "work_item.merged", set: { "workItem.title": "Mend it" } }
   })
 )

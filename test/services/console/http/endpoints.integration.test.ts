@@ -278,4 +278,28 @@ describe("webhook endpoints on the console", () => {
       })
     )
   )
+
+  it.live("get a test of a declared type with its example and its schema's version", () =>
+    Effect.gen(function* () {
+      const server = yield* natsServer
+      const receiver = yield* startReceiver
+      const test = Effect.gen(function* () {
+        const call = yield* callerOf
+        const works = { Name: "works", Url: receiver.url("/works") }
+        yield* call("POST /endpoints", { body: { ...because, settings: works } })
+        const tested = call("POST /endpoints/works/test", { body: { ...because, event: "order.paid" } })
+        const type = { Name: "order.paid", Owners: ["internal-services"], SchemaVersion: "1.3.0" }
+        yield* call("POST /events/catalogue", { body: { ...because, settings: type } })
+        assert.strictEqual((yield* tested).status, 400, "without an example")
+        const change = { ...because, revision: 1, settings: { Example: { orderId: "A-1" } } }
+        yield* call("PATCH /events/catalogue/order.paid", { body: change })
+        assert.strictEqual((yield* tested).status, 200)
+        yield* arrived(receiver, "/works", 1)
+        const [sent] = requestsTo(receiver, "/works")
+        assert.deepInclude(sent?.headers, { "x-service-event": "order.paid", "x-service-schema-version": "1.3.0" })
+        assert.deepInclude(JSON.parse(String(sent?.body)), { event: "order.paid", details: { orderId: "A-1" } })
+      })
+      yield* whileDispatching(server, { endpoints: [] }, test).pipe(Effect.provide(consoleOn(server, {}, Effect.void)))
+    })
+  )
 })

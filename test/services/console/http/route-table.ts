@@ -27,6 +27,11 @@ export const routeTable: ReadonlyArray<RouteRow> = [
   row("GET /events/live", "console:read", 200),
   row("GET /events/catalogue", "console:read", 200),
   row("GET /events/catalogue/{event}", "console:read", 200),
+  row("POST /events/catalogue", "console:operate", 201, {
+    ...because,
+    settings: { Name: "order.paid", Owners: ["internal-services"] }
+  }),
+  row("PATCH /events/catalogue/{event}", "console:operate", 409, { ...because, revision: 1, settings: {} }),
   row("GET /events/{sequence}", "console:read", 404),
   row("POST /events", "console:write", 200, { ...because, event: "queue.paused", dryRun: true }),
   row("GET /endpoints", "console:read", 200),
