@@ -76,12 +76,26 @@ export const faults = {
   broker: async ({ rig }: World) => {
     await rig.nats.kill9()
     await rig.nats.start()
+    const isBack = () =>
+      rig.manager.streams.info("ABANDONED").then(
+        () => true,
+        () => false
+      )
+    await until(isBack, 60_000)
   },
   /** So long that breakers open. */
   outage: async ({ receiver }: World) => {
     await receiver.be("down")
     await pause(40_000)
     await receiver.be("up")
+  },
+  /** One after the other, for longer than a lease. */
+  frozen: async ({ dispatchers }: World) => {
+    for (const { pid } of dispatchers) {
+      process.kill(pid, "SIGSTOP")
+      await pause(6_000)
+      process.kill(pid, "SIGCONT")
+    }
   },
   lanes: async (world: World) => {
     world.lanes = 3

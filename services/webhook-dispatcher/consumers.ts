@@ -214,13 +214,14 @@ const converged = Effect.fnUntraced(function* (state: State): Effect.fn.Return<v
   const all = deps.endpoints.all()
   const inPartitions = all.length > deps.partitionsAbove
   running.inPartitions = inPartitions
-  yield* contendForOrder(state)
+  for (const { orderKey, partition } of all) if (orderKey !== undefined) yield* deps.order.contend(partition)
   const isTaken = (endpoint: EndpointSettings) => deps.order.takes(endpoint.id)
   const wanted = new Map(declaredConsumers(deps, isTaken, state.strays).map((consumer) => [keyOf(consumer), consumer]))
   const isOther = ({ filterSubject }: OpenConsumption, key: string) =>
     wanted.get(key)?.filterSubjects[0] !== filterSubject
   const others = [...running.consumptions].flatMap(([key, open]) => (isOther(open, key) ? [key] : []))
   yield* Effect.forEach(others, (key) => close(state, key), { concurrency: 8, discard: true })
+  yield* removeUnordered(state)
   const ordered = Map.groupBy(
     [...wanted.values()].filter(({ durable }) => isOrdered(durable)),
     ({ durable }) => durable
@@ -231,14 +232,12 @@ const converged = Effect.fnUntraced(function* (state: State): Effect.fn.Return<v
   yield* Effect.forEach([...state.unfollowed], (id) => followMarked(state, id), { concurrency: 8, discard: true })
 })
 
-/** Ordered endpoints are taken by partition; one whose order has ended is taken by all processes again. */
-const contendForOrder = Effect.fnUntraced(function* ({ deps, unordered }: State) {
-  const { endpoints, lanes, order, consumers } = deps
+/** All processes take such endpoints again, and whoever took them alone may be dead. */
+const removeUnordered = Effect.fnUntraced(function* ({ deps: { lanes, consumers }, unordered }: State) {
   for (const id of unordered) {
     for (const lane of lanes.all) yield* consumers.remove(deliveryStream(lane), orderedDurableOf(id))
     unordered.delete(id)
   }
-  for (const { orderKey, partition } of endpoints.all()) if (orderKey !== undefined) yield* order.contend(partition)
 })
 
 /**

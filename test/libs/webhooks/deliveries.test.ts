@@ -30,6 +30,11 @@ describe("an encoded delivery", () => {
     }
   )
 
+  it("is read with what a later release adds to it", () => {
+    const decoded = decode(JSON.stringify({ ...delivery, key: "k", added: { later: true } }))
+    assert.deepStrictEqual(decoded, Result.succeed({ delivery: { ...delivery, key: "k" }, body: new Uint8Array([1]) }))
+  })
+
   it.each([
     ["no header", undefined, ""],
     ["no JSON", "{", ""],

@@ -21,6 +21,10 @@ const event = (sequence: number, bytes = 10): StoredEvent => ({
   body: new Uint8Array(bytes)
 })
 const target = (id: string, wants = true): FanOutTarget => ({ id, partition: 0, wants: () => wants })
+const ordered = (id: string): FanOutTarget => ({
+  ...target(id),
+  orderKey: ({ entity }) => (entity === "none" ? undefined : "key")
+})
 const events = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => event(from + index))
 const id = () => "6f1c2f0e-5d0a-4c1b-9a55-0c8f6b9f2a01"
 const nobody = () => false
@@ -196,6 +200,49 @@ describe("a flood from outside the fleet", () => {
   })
 })
 
+describe("an ordered endpoint", () => {
+  const run = { targets: [ordered("a"), target("b")], isParked: nobody, newDeliveryId: id }
+  const subjectsOf = (steps: ReadonlyArray<FanOutStep>) =>
+    steps.flatMap(({ messages }) => messages.map(({ subject }) => subject))
+
+  it("has subjects of its own, but for an event without a key", () => {
+    const steps = planRun(
+      { ...run, events: [event(1), { ...event(2), entity: "none" }], lastSequence: 2 },
+      beginCursor(0)
+    )
+    assert.deepStrictEqual(subjectsOf(steps), [
+      "deliveries.due.ordered.a",
+      "deliveries.due.0.b",
+      "deliveries.due.0.a",
+      "deliveries.due.0.b"
+    ])
+  })
+
+  it("has several of its deliveries stored in order, or none of them", () => {
+    const [two] = planRun({ ...run, events: events(1, 2), lastSequence: 2 }, beginCursor(0))
+    assert.isTrue(two?.isInOrder)
+    const [one] = planRun({ ...run, events: [event(1)], lastSequence: 1 }, beginCursor(0))
+    assert.notProperty(one, "isInOrder")
+    const [unordered] = planRun(
+      { ...run, targets: [target("b")], events: events(1, 2), lastSequence: 2 },
+      beginCursor(0)
+    )
+    assert.notProperty(unordered, "isInOrder")
+  })
+
+  it("catches up behind a flood that others are ahead of", () => {
+    const log = [{ ...event(1), from: "reports" }, event(2)]
+    const ahead = planAhead({ ...run, events: [event(2)] }, beginCursor(0))
+    assert.deepStrictEqual(written([ahead]), ["b:2"])
+    assert.deepInclude(ahead.cursor, { next: { a: 1 }, ahead: 2 })
+    assert.notProperty(ahead.cursor, "had")
+    const passed = last(planRun({ ...run, events: log, lastSequence: 2 }, ahead.cursor))
+    const caughtUp = planCatchUp({ events: log, lastSequence: 2, target: ordered("a"), newDeliveryId: id }, passed)
+    assert.deepStrictEqual(written([caughtUp]), ["a:1", "a:2"])
+    assert.deepStrictEqual(caughtUp.cursor, beginCursor(2))
+  })
+})
+
 describe("catching up", () => {
   it("gives a parked endpoint its missed events and brings it back in step", () => {
     const cursor: FanOutCursor = { ...beginCursor(9), next: { a: 4, b: 10 } }
@@ -277,57 +324,71 @@ describe("any order of parking and resuming", () => {
     kept: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3 }))
   })
 
-  it.prop("gives every endpoint every event exactly once", [Schema.Array(Turn)], ([turns]) => {
-    const targets = ["a", "b", "c", "d"].map((name) => target(name))
-    const log: Array<StoredEvent> = []
-    const delivered: Array<string> = []
-    let cursor = beginCursor(0)
-    const store = (steps: ReadonlyArray<FanOutStep>) => {
-      for (const step of steps) cursor = step.cursor
-      delivered.push(...written(steps))
-    }
-    const catchUp = (isParked: (endpoint: string) => boolean) => {
-      for (const one of targets) {
-        const from = cursor.next[one.id]
-        if (from === undefined || from > cursor.position || isParked(one.id)) continue
-        store([
-          planCatchUp(
-            {
-              events: log.slice(from - 1, cursor.position),
-              lastSequence: cursor.position,
-              target: one,
-              newDeliveryId: id
-            },
-            cursor
-          )
-        ])
+  it.prop(
+    "gives every endpoint every event exactly once, and an ordered one in order",
+    [Schema.Array(Turn)],
+    ([turns]) => {
+      const targets = [...["a", "b", "c"].map((name) => target(name)), ordered("d")]
+      const log: Array<StoredEvent> = []
+      const delivered: Array<string> = []
+      let cursor = beginCursor(0)
+      const store = (steps: ReadonlyArray<FanOutStep>) => {
+        for (const step of steps) cursor = step.cursor
+        delivered.push(...written(steps))
       }
-    }
-    for (const { published, parked, from, isFlood, read, kept } of turns) {
-      const isParked = (endpoint: string) => (parked as ReadonlyArray<string>).includes(endpoint)
-      for (let index = 0; index < published; index++) {
-        const next = event(log.length + 1)
-        log.push(from[index] === "reports" ? { ...next, from: "reports" } : next)
+      const catchUp = (isParked: (endpoint: string) => boolean) => {
+        for (const one of targets) {
+          const from = cursor.next[one.id]
+          if (from === undefined || from > cursor.position || isParked(one.id)) continue
+          store([
+            planCatchUp(
+              {
+                events: log.slice(from - 1, cursor.position),
+                lastSequence: cursor.position,
+                target: one,
+                newDeliveryId: id
+              },
+              cursor
+            )
+          ])
+        }
       }
-      const run = log.slice(cursor.position).slice(0, isFlood ? read : undefined)
-      const lastSequence = run.at(-1)?.sequence ?? cursor.position
-      const planned = planRun({ events: run, lastSequence, targets, isParked, newDeliveryId: id }, cursor)
-      store(planned.slice(0, kept))
-      if (isFlood && cursor.through === null) {
-        const own = log.filter((one) => one.from === undefined && one.sequence > (cursor.ahead ?? cursor.position))
-        store([planAhead({ events: own, targets, isParked, newDeliveryId: id }, cursor)])
+      for (const { published, parked, from, isFlood, read, kept } of turns) {
+        const isParked = (endpoint: string) => (parked as ReadonlyArray<string>).includes(endpoint)
+        for (let index = 0; index < published; index++) {
+          const next = event(log.length + 1)
+          log.push(from[index] === "reports" ? { ...next, from: "reports" } : next)
+        }
+        const run = log.slice(cursor.position).slice(0, isFlood ? read : undefined)
+        const lastSequence = run.at(-1)?.sequence ?? cursor.position
+        const planned = planRun({ events: run, lastSequence, targets, isParked, newDeliveryId: id }, cursor)
+        store(planned.slice(0, kept))
+        if (isFlood && cursor.through === null) {
+          const own = log.filter((one) => one.from === undefined && one.sequence > (cursor.ahead ?? cursor.position))
+          store([planAhead({ events: own, targets, isParked, newDeliveryId: id }, cursor)])
+        }
+        catchUp(isParked)
       }
-      catchUp(isParked)
-    }
-    store(
-      planRun(
-        { events: log.slice(cursor.position), lastSequence: log.length, targets, isParked: nobody, newDeliveryId: id },
-        cursor
+      store(
+        planRun(
+          {
+            events: log.slice(cursor.position),
+            lastSequence: log.length,
+            targets,
+            isParked: nobody,
+            newDeliveryId: id
+          },
+          cursor
+        )
       )
-    )
-    catchUp(nobody)
-    const wanted = log.flatMap(({ sequence }) => targets.map((one) => `${one.id}:${sequence}`))
-    assert.deepStrictEqual(delivered.toSorted(), wanted.toSorted())
-    assert.deepStrictEqual(cursor.next, {})
-  })
+      catchUp(nobody)
+      const wanted = log.flatMap(({ sequence }) => targets.map((one) => `${one.id}:${sequence}`))
+      assert.deepStrictEqual(delivered.toSorted(), wanted.toSorted())
+      assert.deepStrictEqual(
+        delivered.filter((one) => one.startsWith("d:")),
+        wanted.filter((one) => one.startsWith("d:"))
+      )
+      assert.deepStrictEqual(cursor.next, {})
+    }
+  )
 })
