@@ -25,7 +25,8 @@ export const webhooksBoard: Board = {
         "webhook_publish_to_delivered_seconds_bucket",
         "webhook_publish_to_first_byte_seconds_bucket",
         "webhook_receiver_seconds_bucket",
-        "webhook_retry_lateness_seconds_bucket"
+        "webhook_retry_lateness_seconds_bucket",
+        "webhook_waiting_for_key"
       ]
     }
   ],

@@ -34,6 +34,7 @@ const otherwise: Readonly<Record<string, readonly [status: number, why: string]>
   "POST /workitems/:id/answer": [409, "the item asks nothing, and was cancelled above"],
   "POST /workitems/:id/dismiss-question": [409, "the item asks nothing, and was cancelled above"],
   "GET /suggestions/:id": [404, "no runner has suggested anything"],
+  "POST /events": [400, "nobody declared its type"],
   "POST /releases/:id/abandon": [409, "the release was closed above"],
   "POST /releases/:id/reopen": [409, "the release was closed above"],
   "POST /v1/chat/completions": [402, "a quote: curl signs no payment"],

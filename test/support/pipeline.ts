@@ -43,7 +43,7 @@ export const pipelineOn = (server: TestNatsServer, changes: Json = {}) => {
     Layer.provideMerge(Drain.layer),
     Layer.provideMerge(busOn(server)),
     Layer.provideMerge(Addresses.layer),
-    Layer.provideMerge(Configuration.layerOf({ ...sections, PipelineApi: api })),
+    Layer.provideMerge(Configuration.layerOf({ Events: { Undeclared: "deliver" }, ...sections, PipelineApi: api })),
     Layer.provideMerge(Layer.succeed(Environment, { [secretVariable]: secretValue })),
     Layer.fresh
   )

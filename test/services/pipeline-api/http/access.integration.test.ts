@@ -5,7 +5,7 @@ import { Tokens } from "#http"
 import { type Heard, type Json, tokenFor, withPipeline } from "../../../support/pipeline.ts"
 import { asked, documentedVerbs, lastDecision, routeTable, type Scope } from "./route-table.ts"
 
-const scopes: ReadonlyArray<Scope> = ["pipeline:read", "pipeline:write", "pipeline:operate"]
+const scopes: ReadonlyArray<Scope> = ["pipeline:read", "pipeline:write", "pipeline:operate", "events:publish"]
 const errorOf = ({ body }: Heard) => (body["error"] ?? {}) as Json
 
 describe("every route", () => {
@@ -39,7 +39,8 @@ describe("every route", () => {
         const tokens = yield* Effect.all({
           "pipeline:read": tokenFor("pipeline:read"),
           "pipeline:write": tokenFor("pipeline:write"),
-          "pipeline:operate": tokenFor("pipeline:operate")
+          "pipeline:operate": tokenFor("pipeline:operate"),
+          "events:publish": tokenFor("events:publish")
         })
         for (const row of routeTable) {
           const { verb } = asked(row, randomUUID())

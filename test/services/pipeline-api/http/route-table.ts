@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { StreamReader } from "#bus"
 import { pipelineDocuments } from "../../../../services/pipeline-api/documents.ts"
 
-export type Scope = "pipeline:read" | "pipeline:write" | "pipeline:operate"
+export type Scope = "events:publish" | "pipeline:read" | "pipeline:write" | "pipeline:operate"
 
 export interface RouteRow {
   readonly verb: string
@@ -49,6 +49,11 @@ export const routeTable: ReadonlyArray<RouteRow> = [
   row("PUT /projects/{id}", "pipeline:operate", null, { displayName: "G", repositoryUrl: "https://git.example/g" }),
   row("POST /projects/{id}/queue/pause", "pipeline:operate", project, reason),
   row("POST /projects/{id}/queue/resume", "pipeline:operate", project),
+  row("POST /events", "events:publish", null, {
+    event: "order.created",
+    eventSchemaVersion: "1.0.0",
+    occurredAt: "2026-05-01T12:00:00Z"
+  }),
   row("GET /queue", "pipeline:read"),
   row("POST /queue/pause", "pipeline:operate", null, reason),
   row("POST /queue/resume", "pipeline:operate"),
