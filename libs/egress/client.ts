@@ -10,8 +10,9 @@ import { Pool } from "undici"
 import { defineCounter, Metrics, OtlpRefused, OtlpTransport } from "#runtime"
 import { type EgressError, InvalidCidr, InvalidUrl } from "./errors.ts"
 import { type EgressRequest, type EgressResponse, exchange, type Route } from "./exchange.ts"
-import { guardedConnector, Resolver, type TlsIdentity } from "./connector.ts"
+import { guardedConnector, type TlsIdentity } from "./connector.ts"
 import { addressGuard, invalidCidrs } from "./guard.ts"
+import { Resolver } from "./reach.ts"
 import { refusedRanges } from "./special-addresses.ts"
 import { type EgressStream, type EgressStreamRequest, streamExchange } from "./streaming.ts"
 
@@ -40,6 +41,8 @@ interface ClientOptions {
   readonly use: string
   /** Networks that are allowed although they are not public; only an untrusted client uses them. */
   readonly allowCidrs: ReadonlyArray<string>
+  /** The same for proxies. */
+  readonly proxyAllowCidrs?: ReadonlyArray<string> | undefined
   readonly isGuarded: boolean
   readonly connectionsPerLaneMax: number
   readonly lanesMax: number
@@ -65,7 +68,7 @@ export class UntrustedHttp extends Context.Service<
   )
 }
 
-type ConfiguredOptions = Omit<ClientOptions, "isGuarded" | "allowCidrs">
+type ConfiguredOptions = Omit<ClientOptions, "isGuarded" | "allowCidrs" | "proxyAllowCidrs">
 
 /**
  * For URLs that the operator configured: upstreams, chains, collectors. The usual deadlines and caps, but no address
@@ -93,7 +96,7 @@ export class ConfiguredHttp extends Context.Service<
 const openClient = Effect.fn("openClient")(function* (
   options: ClientOptions
 ): Effect.fn.Return<EgressClient, InvalidCidr, Metrics | Scope.Scope> {
-  const invalid = invalidCidrs(options.allowCidrs)
+  const invalid = invalidCidrs([...options.allowCidrs, ...(options.proxyAllowCidrs ?? [])])
   if (invalid.length > 0) return yield* new InvalidCidr({ use: options.use, cidrs: invalid })
   const lanes = yield* openLanes(options)
   return {
@@ -137,7 +140,8 @@ const openLanes = Effect.fnUntraced(function* (options: ClientOptions) {
   const use = { use: options.use }
   if (options.isGuarded) for (const { name } of refusedRanges) refused.begin({ ...use, range: name })
   opened.begin(use)
-  const guard = options.isGuarded ? addressGuard(options.allowCidrs) : undefined
+  const guardOf = (cidrs: ReadonlyArray<string> = []) => (options.isGuarded ? addressGuard(cidrs) : undefined)
+  const [guard, proxyGuard] = [guardOf(options.allowCidrs), guardOf(options.proxyAllowCidrs)]
   const resolve = yield* Resolver
   const byKey = new Map<string, Route>()
   yield* Effect.addFinalizer(() =>
@@ -149,10 +153,12 @@ const openLanes = Effect.fnUntraced(function* (options: ClientOptions) {
     const newPool = (connectionsOfPool: number) => {
       const connect = guardedConnector({
         guard,
+        proxyGuard,
         resolve,
         connectTimeoutMs: options.connectTimeoutMs,
         trusted: via?.trusted ?? options.trusted,
         identity: via?.identity ?? options.identity,
+        proxy: via?.proxy,
         onRefused: (range) => refused.inc({ use: options.use, range }),
         onOpened: () => opened.inc(use)
       })

@@ -23,7 +23,7 @@ const nextAfterMs = 250
 const attemptsMax = 8
 
 /** Ends the attempts still running; returns the outcome of each. */
-type GiveUp = () => string
+export type GiveUp = () => string
 
 export const connectFirst = ({ addresses, port, done }: Race): GiveUp => {
   const order = inTurn(addresses).slice(0, attemptsMax)

@@ -1,19 +1,19 @@
 /**
- * The connector opens connections, and has the address guard check three times: a literal address before anything else,
- * every address that a name resolves to (only allowed ones are tried), and the address that the socket actually has. A
+ * The connector opens connections, directly or through a proxy, and has the address guard judge each of them. A
  * connection stays pinned to its address for life, so a later change of the name does not affect it.
  */
-import { lookup as systemLookup } from "node:dns"
-import { isIP, type Socket } from "node:net"
-import { Context } from "effect"
+import type { Socket } from "node:net"
 import { buildConnector } from "undici"
-import { connectFirst, type ResolvedAddress } from "./connect-race.ts"
 import { AddressRefused, ConnectFailed } from "./errors.ts"
 import type { AddressGuard } from "./guard.ts"
+import { type Guarding, placeOf, reach, type Reached, type Resolve } from "./reach.ts"
+import { type Proxy, tunnel } from "./tunnel.ts"
 
 interface ConnectorOptions extends Via {
   /** Without one, nothing is guarded. */
   readonly guard: AddressGuard | undefined
+  /** Of proxies. */
+  readonly proxyGuard?: AddressGuard | undefined
   readonly resolve: Resolve
   /** From the name's resolution to the end of the TLS handshake. */
   readonly connectTimeoutMs: number
@@ -21,12 +21,13 @@ interface ConnectorOptions extends Via {
   readonly onRefused: (range: string) => void
 }
 
-/** What a server is told and asked before any request. */
+/** What a server is told and asked before any request, and on which way. */
 export interface Via {
   /** Trusted PEM certificates, in place of the system's. */
   readonly trusted?: string | ReadonlyArray<string> | undefined
   /** Our own certificate and its key, as PEM, for servers that ask for one. */
   readonly identity?: TlsIdentity | undefined
+  readonly proxy?: Proxy | undefined
 }
 
 export interface TlsIdentity {
@@ -35,7 +36,7 @@ export interface TlsIdentity {
 }
 
 export const guardedConnector = (options: ConnectorOptions): buildConnector.connector => {
-  const refusalOf = refusing(options)
+  const open = opening(options)
   const secured = buildConnector({
     // Of the TLS handshake alone, which the timer below covers too.
     timeout: 0,
@@ -45,11 +46,8 @@ export const guardedConnector = (options: ConnectorOptions): buildConnector.conn
   })
 
   return (target, done) => {
-    const host = target.hostname.replace(/^\[|\]$/gu, "")
-    const isSecure = target.protocol === "https:"
-    let giveUp = () => `${host} was not resolved`
     let isOver = false
-    const end = (error: Error | null, socket: Socket | null) => {
+    const end: Reached = (error, socket) => {
       if (isOver) return void socket?.destroy()
       isOver = true
       clearTimeout(timer)
@@ -66,63 +64,38 @@ export const guardedConnector = (options: ConnectorOptions): buildConnector.conn
     const timer = setTimeout(() => setImmediate(tooLate), options.connectTimeoutMs)
 
     const connected = (plain: Socket) => {
-      const address = plain.remoteAddress ?? ""
-      const refusal = refusalOf(host, address)
       giveUp = () => {
         plain.destroy()
-        return `${address} did not finish the TLS handshake`
+        return `${plain.remoteAddress ?? ""} did not finish the TLS handshake`
       }
-      if (refusal !== undefined) {
-        giveUp()
-        return end(refusal, null)
-      }
-      if (!isSecure) return end(null, plain)
+      if (target.protocol !== "https:") return end(null, plain)
       return secured({ ...target, httpSocket: plain }, (error, socket) => {
         if (error !== null) plain.destroy()
         end(error, socket as Socket | null)
       })
     }
-    addressesOf(host, { resolve: options.resolve, refusalOf }, (unresolved, addresses) => {
-      if (isOver || unresolved !== null) return end(unresolved, null)
-      const port = target.port === "" ? (isSecure ? 443 : 80) : Number(target.port)
-      const raced = (error: Error | null, plain: Socket | null) =>
-        plain === null ? end(error, null) : connected(plain)
-      giveUp = connectFirst({ addresses, port, done: raced })
-      return undefined
-    })
+    let giveUp = () => ""
+    giveUp = open(target, (error, plain) => (plain === null ? end(error, null) : connected(plain)))
   }
 }
 
-type RefusalOf = (host: string, address: string) => AddressRefused | undefined
-
-const refusing =
-  ({ guard, onRefused }: ConnectorOptions): RefusalOf =>
-  (host, address) => {
-    const verdict = guard?.judge(address)
-    if (verdict?._tag !== "Refused") return undefined
-    onRefused(verdict.range)
-    return new AddressRefused({ host, address, range: verdict.range, cidr: verdict.cidr })
+const opening = ({ resolve, guard, proxyGuard, proxy, onRefused }: ConnectorOptions) => {
+  const guarding = (by: AddressGuard | undefined, key: string): Guarding => ({
+    resolve,
+    refusalOf: (host, address) => {
+      const verdict = by?.judge(address)
+      if (verdict?._tag !== "Refused") return undefined
+      onRefused(verdict.range)
+      return new AddressRefused({ host, address, range: verdict.range, cidr: verdict.cidr, key })
+    }
+  })
+  const toReceiver = guarding(guard, "AllowCidrs")
+  if (proxy === undefined) {
+    return (target: buildConnector.Options, done: Reached) => reach(placeOf(target), toReceiver, done)
   }
-
-type Addressed = (error: Error | null, allowed: ReadonlyArray<ResolvedAddress>) => void
-
-/** The addresses of a host that can be called. */
-const addressesOf = (
-  host: string,
-  { resolve, refusalOf }: { readonly resolve: Resolve; readonly refusalOf: RefusalOf },
-  done: Addressed
-) => {
-  const judge = (error: Error | null, addresses: ReadonlyArray<ResolvedAddress>) => {
-    if (error !== null) return done(error, [])
-    const judged = addresses.map((found) => ({ found, refusal: refusalOf(host, found.address) }))
-    const allowed = judged.filter(({ refusal }) => refusal === undefined).map(({ found }) => found)
-    if (allowed.length > 0) return done(null, allowed)
-    const refusal = judged[0]?.refusal
-    return done(refusal ?? Object.assign(new Error(`${host} has no address`), { code: "ENODATA" }), [])
-  }
-  const family = isIP(host)
-  if (family === 0) resolve(host, judge)
-  else judge(null, [{ address: host, family: family === 6 ? 6 : 4 }])
+  const toProxy = guarding(proxyGuard, "ProxyAllowCidrs")
+  return (target: buildConnector.Options, done: Reached) =>
+    tunnel(placeOf(target), { proxy, toProxy, toReceiver }, done)
 }
 
 /**
@@ -142,16 +115,3 @@ const takeContinue = (socket: Socket) => {
 interface Parser {
   onHeadersComplete: (status: number, upgrade: boolean, isKeptAlive: boolean) => number
 }
-
-export type Resolve = (
-  host: string,
-  done: (error: Error | null, addresses: ReadonlyArray<ResolvedAddress>) => void
-) => void
-
-/** Resolves names to addresses: the system's resolver, except in tests. */
-export const Resolver = Context.Reference<Resolve>("starling/egress/Resolver", {
-  defaultValue: () => (host, done) =>
-    systemLookup(host, { all: true, order: "verbatim" }, (error, addresses) =>
-      done(error, (addresses ?? []) as ReadonlyArray<ResolvedAddress>)
-    )
-})

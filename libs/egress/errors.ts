@@ -9,10 +9,12 @@ export class AddressRefused extends Schema.TaggedError<AddressRefused>()("Addres
   host: Schema.String,
   address: Schema.String,
   range: Schema.String,
-  cidr: Schema.String
+  cidr: Schema.String,
+  /** The setting that can allow it. */
+  key: Schema.optionalKey(Schema.String)
 }) {
   override get message() {
-    return `${this.host} is ${this.address}, in the range ${this.range} (${this.cidr}), which may not be called; AllowCidrs can open it`
+    return `${this.host} is ${this.address}, in the range ${this.range} (${this.cidr}), which may not be called; ${this.key ?? "AllowCidrs"} can open it`
   }
 }
 

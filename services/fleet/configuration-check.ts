@@ -73,9 +73,15 @@ const checks: Partial<Record<RoleName, () => Promise<ReadonlyArray<RoleCheck>>>>
   console: async () => [secretIn("Console", "PageProxySecretEnvVar", "proof"), sealingKey],
   "webhook-dispatcher": async () => [
     secretsOf(
-      { SecretEnvVar: "signature", StandardWebhooksSecretEnvVar: "standardWebhooks", OAuthSecretEnvVar: "password" },
+      {
+        SecretEnvVar: "signature",
+        StandardWebhooksSecretEnvVar: "standardWebhooks",
+        OAuthSecretEnvVar: "password",
+        ProxyPasswordEnvVar: "password"
+      },
       "Webhooks"
     ),
+    secretIn("WebhookDelivery", "ProxyPasswordEnvVar", "password"),
     sealingKey
   ],
   "model-gateway": async () => {

@@ -103,6 +103,7 @@ const dependencies = Effect.gen(function* () {
     servers: yield* (yield* UntrustedHttp).open({
       use: "oauth",
       allowCidrs: WebhookDelivery.AllowCidrs,
+      proxyAllowCidrs: WebhookDelivery.ProxyAllowCidrs,
       connectionsPerLaneMax: 1,
       lanesMax,
       connectTimeoutMs

@@ -346,6 +346,7 @@ const openReceivers = Effect.gen(function* () {
   return yield* (yield* UntrustedHttp).open({
     use: "webhooks",
     allowCidrs: WebhookDelivery.AllowCidrs,
+    proxyAllowCidrs: WebhookDelivery.ProxyAllowCidrs,
     connectionsPerLaneMax: 1,
     lanesMax,
     connectTimeoutMs: connectTimeoutMsMax

@@ -122,7 +122,7 @@ const keystoresSecret = "starling-settler-keystores"
 
 type Configured = NonNullable<Plan["configuration"]>
 
-const wantedVariables = ({ Webhooks, ModelGateway, Payments }: Configured) => {
+const wantedVariables = ({ Webhooks, WebhookDelivery, ModelGateway, Payments }: Configured) => {
   const named = (kind: SecretKind, texts: ReadonlyArray<string | undefined>): Kinds =>
     Object.fromEntries(texts.flatMap((text) => (text === undefined ? [] : [[text, kind]])))
   return [
@@ -139,7 +139,9 @@ const wantedVariables = ({ Webhooks, ModelGateway, Payments }: Configured) => {
         ),
         ...named(
           "password",
-          Webhooks.map((webhook) => webhook.OAuthSecretEnvVar)
+          [WebhookDelivery, ...Webhooks]
+            .map((one) => one.ProxyPasswordEnvVar)
+            .concat(Webhooks.map((webhook) => webhook.OAuthSecretEnvVar))
         )
       },
       why: "webhook-dispatcher says which are not set, and does not start"

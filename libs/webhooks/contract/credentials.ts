@@ -16,7 +16,8 @@ export const Credentials = Schema.Struct({
   tlsCertificate: credential(16_384, "The certificate by which the receiver knows us, as PEM with its chain."),
   tlsKey: credential(8_192, "The key of `tlsCertificate`, as PEM without a password."),
   oauthSecret: credential(1_024, "The client's secret at `OAuthTokenUrl`."),
-  oauthKey: credential(8_192, "Its private key, as PEM without a password, for `private_key_jwt`.")
+  oauthKey: credential(8_192, "Its private key, as PEM without a password, for `private_key_jwt`."),
+  proxyPassword: credential(256, "The password of `ProxyUsername`.")
 }).annotate({ identifier: "EndpointCredentials" })
 export interface Credentials extends Schema.Schema.Type<typeof Credentials> {}
 

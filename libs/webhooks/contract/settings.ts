@@ -76,6 +76,13 @@ const OrderBy = Schema.String.check(Schema.isMaxLength(200), Schema.isPattern(/^
 
 const OAuthText = Schema.String.check(Schema.isPattern(/^[\x21-\x7e]{1,512}$/u))
 
+const isOrigin = (text: string) => {
+  const { pathname, search } = new URL(text)
+  return (pathname === "/" && search === "") || "a proxy is named by scheme, host and port alone"
+}
+const ProxyOrigin = WebUrl.check(Schema.makeFilter((text) => !URL.canParse(text) || isOrigin(text)))
+const ProxyUser = Schema.String.check(Schema.isPattern(/^[\x21-\x39\x3b-\x7e]{1,256}$/u))
+
 /** One endpoint. Seconds may be fractions. */
 export const EndpointEntry = Schema.Struct({
   Name: required(
@@ -171,7 +178,13 @@ export const EndpointEntry = Schema.Struct({
     ),
     "The scopes to ask for."
   ),
-  OAuthAudience: optional(OAuthText, "The audience to ask for, where the token server wants one.")
+  OAuthAudience: optional(OAuthText, "The audience to ask for, where the token server wants one."),
+  ProxyUrl: optional(
+    Schema.Union([ProxyOrigin, Schema.Literal("none")]),
+    "The forward proxy on the way to it, in place of that of `WebhookDelivery`; `none`: none."
+  ),
+  ProxyUsername: optional(ProxyUser, "Who we are at `ProxyUrl`."),
+  ProxyPasswordEnvVar: optional(EnvironmentName, "The variable that holds the password of `ProxyUsername`.")
 })
 export interface EndpointEntry extends Schema.Schema.Type<typeof EndpointEntry> {}
 
@@ -183,11 +196,15 @@ export const secretKeys = [
   "TlsCertificateFile",
   "TlsKeyFile",
   "OAuthSecretEnvVar",
-  "OAuthKeyFile"
+  "OAuthKeyFile",
+  "ProxyPasswordEnvVar"
 ] as const
 
 /** The contradictions within one endpoint of the file or made at run time. */
 export const endpointRule = (entry: Omit<EndpointEntry, (typeof secretKeys)[number]>): true | string => {
+  if (entry.ProxyUsername !== undefined && (entry.ProxyUrl === undefined || entry.ProxyUrl === "none")) {
+    return "ProxyUsername needs ProxyUrl"
+  }
   if ((entry.OAuthTokenUrl === undefined) !== (entry.OAuthClientId === undefined)) {
     return "OAuthTokenUrl and OAuthClientId come together"
   }
@@ -204,6 +221,9 @@ export const endpointRule = (entry: Omit<EndpointEntry, (typeof secretKeys)[numb
 const entryRule = (entry: EndpointEntry): true | string => {
   if ((entry.TlsCertificateFile === undefined) !== (entry.TlsKeyFile === undefined)) {
     return "TlsCertificateFile and TlsKeyFile come together"
+  }
+  if ((entry.ProxyUsername === undefined) !== (entry.ProxyPasswordEnvVar === undefined)) {
+    return "ProxyUsername and ProxyPasswordEnvVar come together"
   }
   const needsKey = entry.OAuthTokenUrl !== undefined && entry.OAuthMethod === "private_key_jwt"
   if (needsKey !== (entry.OAuthKeyFile !== undefined))
@@ -240,36 +260,54 @@ export const Webhooks = withDefault(
   "The endpoints. None: events are only kept."
 )
 
-export const WebhookDelivery = section({
-  AllowCidrs: withDefault(
-    Schema.Array(Cidr),
-    [],
-    "Networks that webhooks may be sent to although they are not public."
-  ),
-  Lanes: withDefault(
-    whole(1, deliveryLanesMax),
-    1,
-    "Streams that deliveries are spread over by endpoint, each with a fan-out of its own. A change takes effect when every dispatcher has the new number."
-  ),
-  PartitionsAbove: withDefault(
-    whole(0, 1_000),
-    200,
-    "Above so many endpoints they share consumers by partition, for each consumer costs the broker."
-  ),
-  ParkedMaxDays: withDefault(
-    whole(1, 34),
-    30,
-    "How long a parked endpoint can be given all it missed; EVENTS keeps longer than the largest value."
-  ),
-  ArchiveAfterHours: withDefault(
-    span(0.001, 8_760),
-    24,
-    "An endpoint absent from the configuration for so long is given up."
-  ),
-  RetryAfterMaxSeconds: withDefault(span(0, 86_400), 60, "The longest wait a receiver may ask for."),
-  SecretsKeyEnvVar: optional(
-    EnvironmentName,
-    "The variable that holds a key: secrets of endpoints made at run time are then encrypted on the bus."
-  )
-})
+export const WebhookDelivery = section(
+  {
+    AllowCidrs: withDefault(
+      Schema.Array(Cidr),
+      [],
+      "Networks that webhooks may be sent to although they are not public."
+    ),
+    Lanes: withDefault(
+      whole(1, deliveryLanesMax),
+      1,
+      "Streams that deliveries are spread over by endpoint, each with a fan-out of its own. A change takes effect when every dispatcher has the new number."
+    ),
+    PartitionsAbove: withDefault(
+      whole(0, 1_000),
+      200,
+      "Above so many endpoints they share consumers by partition, for each consumer costs the broker."
+    ),
+    ParkedMaxDays: withDefault(
+      whole(1, 34),
+      30,
+      "How long a parked endpoint can be given all it missed; EVENTS keeps longer than the largest value."
+    ),
+    ArchiveAfterHours: withDefault(
+      span(0.001, 8_760),
+      24,
+      "An endpoint absent from the configuration for so long is given up."
+    ),
+    RetryAfterMaxSeconds: withDefault(span(0, 86_400), 60, "The longest wait a receiver may ask for."),
+    ProxyUrl: optional(
+      ProxyOrigin,
+      "A forward proxy on the way to all receivers and token servers, by CONNECT: `http://proxy.internal:3128`."
+    ),
+    ProxyUsername: optional(ProxyUser, "Who we are at `ProxyUrl`."),
+    ProxyPasswordEnvVar: optional(EnvironmentName, "The variable that holds the password of `ProxyUsername`."),
+    ProxyAllowCidrs: withDefault(
+      Schema.Array(Cidr),
+      [],
+      "Networks in which proxies may be although they are not public, those of endpoints too."
+    ),
+    SecretsKeyEnvVar: optional(
+      EnvironmentName,
+      "The variable that holds a key: secrets of endpoints made at run time are then encrypted on the bus."
+    )
+  },
+  ({ ProxyUrl, ProxyUsername, ProxyPasswordEnvVar }) => {
+    if (ProxyUsername !== undefined && ProxyUrl === undefined) return "ProxyUsername needs ProxyUrl"
+    const areTogether = (ProxyUsername === undefined) === (ProxyPasswordEnvVar === undefined)
+    return areTogether || "ProxyUsername and ProxyPasswordEnvVar come together"
+  }
+)
 export interface WebhookDelivery extends Schema.Schema.Type<typeof WebhookDelivery> {}

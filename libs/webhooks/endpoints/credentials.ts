@@ -19,6 +19,7 @@ export interface OwnCredentials {
   readonly tlsKey?: string
   readonly oauthSecret?: string
   readonly oauthKey?: string
+  readonly proxyPassword?: string
 }
 
 /** Adds credentials to those that an endpoint has; null removes one. */
@@ -42,6 +43,7 @@ export const credentialFaults = (all: OwnCredentials, nowMs?: number): ReadonlyA
     ...keyFaults("tlsKey", all.tlsKey),
     ...secretFaults("oauthSecret", all.oauthSecret),
     ...signingKeyFaults("oauthKey", all.oauthKey),
+    ...secretFaults("proxyPassword", all.proxyPassword),
     ...ofPair
   ]
   return faults.length > 0 ? faults : contextFaults(all)
@@ -101,14 +103,20 @@ export const jwtAlgorithm = ({ asymmetricKeyType, asymmetricKeyDetails }: KeyObj
   return asymmetricKeyType === "rsa" && (asymmetricKeyDetails?.modulusLength ?? 0) >= 2_048 ? "RS256" : undefined
 }
 
+type NeedsCredentials = Pick<EndpointSettings, "OAuthTokenUrl" | "OAuthMethod" | "ProxyUsername">
+
 /** What the settings need and the credentials lack. */
-export const lackingCredentials = (
-  { OAuthTokenUrl, OAuthMethod }: Pick<EndpointSettings, "OAuthTokenUrl" | "OAuthMethod">,
-  all: OwnCredentials
-): ReadonlyArray<Fault> => {
-  if (OAuthTokenUrl === undefined) return []
-  const path = OAuthMethod === "private_key_jwt" ? "oauthKey" : "oauthSecret"
-  return all[path] === undefined ? [{ path, message: "OAuthTokenUrl needs it" }] : []
+export const lackingCredentials = (settings: NeedsCredentials, all: OwnCredentials): ReadonlyArray<Fault> => {
+  const { OAuthTokenUrl, OAuthMethod, ProxyUsername } = settings
+  const ofClient = OAuthMethod === "private_key_jwt" ? "oauthKey" : "oauthSecret"
+  return [
+    ...(OAuthTokenUrl === undefined || all[ofClient] !== undefined
+      ? []
+      : [{ path: ofClient, message: "OAuthTokenUrl needs it" }]),
+    ...(ProxyUsername === undefined || all.proxyPassword !== undefined
+      ? []
+      : [{ path: "proxyPassword", message: "ProxyUsername needs it" }])
+  ]
 }
 
 const readKey = (pem: string) => Result.try(() => createPrivateKey({ key: pem, format: "pem" }))

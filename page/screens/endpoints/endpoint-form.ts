@@ -84,7 +84,14 @@ export const settingFields: ReadonlyArray<SettingField> = [
     kind: "text"
   },
   { key: "OAuthScopes", label: "OAuth scopes", hint: "With commas.", kind: "optionalList" },
-  { key: "OAuthAudience", label: "OAuth audience", hint: "Where the token server wants one.", kind: "text" }
+  { key: "OAuthAudience", label: "OAuth audience", hint: "Where the token server wants one.", kind: "text" },
+  {
+    key: "ProxyUrl",
+    label: "Proxy",
+    hint: "On the way to it: http://proxy.internal:3128. none: none. Empty: the usual one.",
+    kind: "text"
+  },
+  { key: "ProxyUsername", label: "Proxy user", hint: "Its password is below.", kind: "text" }
 ]
 
 /** A setting as text for its control; empty where it has none. */
@@ -160,7 +167,8 @@ export const credentialFields = [
   },
   { name: "tlsKey", label: "Client key (PEM)", hint: "Of that certificate, without a password. Never shown again." },
   { name: "oauthSecret", label: "OAuth secret", hint: "Of the client, at the token server. Never shown again." },
-  { name: "oauthKey", label: "OAuth key (PEM)", hint: "In its place, for private_key_jwt." }
+  { name: "oauthKey", label: "OAuth key (PEM)", hint: "In its place, for private_key_jwt." },
+  { name: "proxyPassword", label: "Proxy password", hint: "Of the proxy's user. Never shown again." }
 ] as const
 
 export type CredentialName = (typeof credentialFields)[number]["name"]

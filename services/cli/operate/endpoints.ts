@@ -70,7 +70,7 @@ interface Settings extends Filters {
 const credential = texts(
   "credential",
   "NAME=FILE",
-  "tlsCa, tlsCertificate, tlsKey, oauthSecret or oauthKey, from a file; repeatable. Without a file, removes it"
+  "tlsCa, tlsCertificate, tlsKey, oauthSecret, oauthKey or proxyPassword, from a file; repeatable. Without a file, removes it"
 )
 
 /** The credentials from their files; undefined without any. */

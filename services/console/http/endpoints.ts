@@ -112,6 +112,7 @@ const ofConfiguration = ({
   TlsKeyFile,
   OAuthSecretEnvVar,
   OAuthKeyFile,
+  ProxyPasswordEnvVar,
   ...settings
 }: EndpointEntry): KnownEndpoint => ({
   ...shownSettings(settings),
@@ -129,7 +130,8 @@ const ofConfiguration = ({
     tlsCertificate: TlsCertificateFile,
     tlsKey: TlsKeyFile,
     oauthSecret: OAuthSecretEnvVar,
-    oauthKey: OAuthKeyFile
+    oauthKey: OAuthKeyFile,
+    proxyPassword: ProxyPasswordEnvVar
   }).flatMap(([name, named]) => (named === undefined ? [] : [name])),
   certificates: [],
   startsAfter: null,

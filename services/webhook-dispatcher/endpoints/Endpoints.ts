@@ -20,7 +20,7 @@ import {
 } from "#webhooks"
 import { followFiles, watchCertificates } from "./connection.ts"
 import { holdPresence } from "./presence.ts"
-import { configuredEndpoints, type EndpointSettings, settingsOfRecord } from "./settings.ts"
+import { commonSettings, configuredEndpoints, type EndpointSettings, settingsOfRecord } from "./settings.ts"
 
 /** A removed endpoint whose deliveries are not archived yet. */
 export interface LeavingEndpoint {
@@ -123,7 +123,8 @@ type ReadRecord = (record: EndpointRecord) => ReturnType<typeof settingsOfRecord
 const readerOfRecords = Effect.gen(function* () {
   const { WebhookDelivery } = yield* Configuration
   const seal: SecretSeal = yield* configuredSeal(WebhookDelivery)
-  const read: ReadRecord = (record) => settingsOfRecord(record, WebhookDelivery.RetryAfterMaxSeconds * 1_000, seal)
+  const common = yield* commonSettings
+  const read: ReadRecord = (record) => settingsOfRecord(record, common, seal)
   return read
 })
 

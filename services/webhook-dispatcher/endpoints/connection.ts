@@ -4,8 +4,9 @@
  */
 import { rootCertificates } from "node:tls"
 import { Clock, Effect, Schedule } from "effect"
-import type { Via } from "#egress"
-import { check, checkCertificate, endOfChain, InvalidConfiguration, readTextFile } from "#runtime"
+import type { Proxy, Via } from "#egress"
+import { Configuration } from "#configuration"
+import { check, checkCertificate, endOfChain, InvalidConfiguration, readTextFile, secretFromEnv } from "#runtime"
 import { credentialFaults, type OwnCredentials } from "#webhooks"
 import type { EndpointEntry } from "#webhooks/contract"
 
@@ -29,49 +30,94 @@ interface CredentialFile {
   readonly path: string
 }
 
-const ways = (credentials: OwnCredentials): Pick<EndpointConnection, "credentials" | "current" | "ofTokens"> => {
+/** The proxy on the way to an endpoint. `shared`: that of all. */
+const proxyOf = (
+  { ProxyUrl, ProxyUsername }: ProxySettings,
+  password: string | undefined,
+  shared: Proxy | undefined
+): Proxy | undefined => {
+  if (ProxyUrl === undefined) return shared
+  if (ProxyUrl === "none") return undefined
+  const authorization =
+    ProxyUsername === undefined
+      ? undefined
+      : `Basic ${Buffer.from(`${ProxyUsername}:${password ?? ""}`).toString("base64")}`
+  return { url: ProxyUrl, authorization }
+}
+
+type ProxySettings = Pick<EndpointEntry, "ProxyUrl" | "ProxyUsername">
+
+/** The proxy of all endpoints that name none of their own. */
+export const sharedProxy = Effect.gen(function* () {
+  const { WebhookDelivery } = yield* Configuration
+  const { ProxyPasswordEnvVar: variable } = WebhookDelivery
+  const path = "WebhookDelivery.ProxyPasswordEnvVar"
+  const password = variable === undefined ? undefined : yield* secretFromEnv({ variable, path, kind: "password" })
+  return proxyOf(WebhookDelivery, password, undefined)
+})
+
+const ways = (
+  credentials: OwnCredentials,
+  proxy: Proxy | undefined
+): Pick<EndpointConnection, "credentials" | "current" | "ofTokens"> => {
   const { tlsCa: trusted, tlsCertificate: cert, tlsKey: key } = credentials
   const identity = cert === undefined || key === undefined ? undefined : { cert, key }
   return {
     credentials,
-    current: trusted === undefined && identity === undefined ? undefined : { trusted, identity },
-    ofTokens: trusted === undefined ? undefined : { trusted: [...rootCertificates, trusted] }
+    current: [trusted, identity, proxy].every((one) => one === undefined) ? undefined : { trusted, identity, proxy },
+    ofTokens:
+      trusted === undefined && proxy === undefined
+        ? undefined
+        : { trusted: trusted === undefined ? undefined : [...rootCertificates, trusted], proxy }
   }
 }
 
 /** Undefined for an endpoint that is called as everyone is. */
-export const connectionOf = (credentials: OwnCredentials): EndpointConnection | undefined =>
-  Object.keys(credentials).length === 0
-    ? undefined
-    : {
-        ...ways(credentials),
-        ending: credentials.tlsCertificate === undefined ? undefined : endOfChain(credentials.tlsCertificate),
-        files: [],
-        reload: Effect.void
-      }
+export const connectionOf = (
+  settings: ProxySettings,
+  credentials: OwnCredentials,
+  shared: Proxy | undefined
+): EndpointConnection | undefined => {
+  const proxy = proxyOf(settings, credentials.proxyPassword, shared)
+  if (Object.keys(credentials).length === 0 && proxy === undefined) return undefined
+  return {
+    ...ways(credentials, proxy),
+    ending: credentials.tlsCertificate === undefined ? undefined : endOfChain(credentials.tlsCertificate),
+    files: [],
+    reload: Effect.void
+  }
+}
 
-type NamedFiles = Pick<EndpointEntry, "TlsCaFile" | "TlsCertificateFile" | "TlsKeyFile" | "OAuthKeyFile">
+type NamedFiles = ProxySettings &
+  Pick<EndpointEntry, "TlsCaFile" | "TlsCertificateFile" | "TlsKeyFile" | "OAuthKeyFile">
+
+interface Given {
+  /** From variables. */
+  readonly secrets: OwnCredentials
+  readonly shared: Proxy | undefined
+}
 
 /** Fails with every fault. A certificate that has ended is none: it would keep all endpoints from being served. */
 export const connectionOfFiles = Effect.fnUntraced(function* (
   entry: NamedFiles,
   at: string,
-  fromVariables: Pick<OwnCredentials, "oauthSecret">
+  { secrets, shared }: Given
 ) {
   const files = filesOf(entry, at)
-  if (files.length === 0) return connectionOf(fromVariables)
-  const read = Effect.map(readFiles(files), (ofFiles): OwnCredentials => ({ ...fromVariables, ...ofFiles }))
+  if (files.length === 0) return connectionOf(entry, secrets, shared)
+  const proxy = proxyOf(entry, secrets.proxyPassword, shared)
+  const read = Effect.map(readFiles(files), (ofFiles): OwnCredentials => ({ ...secrets, ...ofFiles }))
   const credentials = yield* read
   let fault = ""
   const connection: EndpointConnection = {
-    ...ways(credentials),
+    ...ways(credentials, proxy),
     files,
     reload: read.pipe(
       Effect.flatMap((read) => {
         fault = ""
         const { credentials } = connection
         if (files.every(({ credential }) => read[credential] === credentials[credential])) return Effect.void
-        Object.assign(connection, ways(read))
+        Object.assign(connection, ways(read, proxy))
         return Effect.logInfo("the files of an endpoint were read again")
       }),
       Effect.catch((faults) => {

@@ -12,6 +12,7 @@ import {
   type KeptSecret
 } from "#webhooks/contract"
 import { Configuration } from "#configuration"
+import type { Proxy } from "#egress"
 import { InvalidConfiguration, secretFromEnv } from "#runtime"
 import {
   compileContentFilter,
@@ -26,14 +27,28 @@ import {
   type SigningKey,
   standardWebhooksKey
 } from "#webhooks"
-import { connectionOf, connectionOfFiles, type EndpointConnection } from "./connection.ts"
+import { connectionOf, connectionOfFiles, type EndpointConnection, sharedProxy } from "./connection.ts"
 import { type OAuthClient, oauthClientOf } from "../token-request.ts"
 import { type RetrySettings, retryWaits } from "../retry-policy.ts"
 
 /** Fails with every fault of every endpoint. It needs no broker, so faults are known before the broker answers. */
 export const configuredEndpoints = Effect.gen(function* () {
-  const { Webhooks, WebhookDelivery } = yield* Configuration
-  return yield* readEndpoints(Webhooks, WebhookDelivery.RetryAfterMaxSeconds * 1_000)
+  return yield* readEndpoints((yield* Configuration).Webhooks, yield* commonSettings)
+})
+
+/** What holds for all endpoints. */
+interface CommonSettings {
+  readonly retryAfterMsMax: number
+  readonly proxy?: Proxy | undefined
+}
+
+export const commonSettings = Effect.gen(function* () {
+  const { WebhookDelivery } = yield* Configuration
+  const common: CommonSettings = {
+    retryAfterMsMax: WebhookDelivery.RetryAfterMaxSeconds * 1_000,
+    proxy: yield* Effect.mapError(sharedProxy, (fault) => new InvalidConfiguration({ faults: [fault] }))
+  }
+  return common
 })
 
 /**
@@ -100,17 +115,17 @@ export const isMadeAgain = (before: EndpointSettings, after: EndpointSettings) =
 /** Reads every endpoint, sorted by id. All faults are reported at once. */
 const readEndpoints = Effect.fn("readEndpoints")(function* (
   entries: ReadonlyArray<EndpointEntry>,
-  retryAfterMsMax: number
+  common: CommonSettings
 ) {
   const [endpoints, failed] = yield* Effect.partition(entries, (entry, index) =>
-    readEndpoint(entry, `Webhooks[${index}]`, retryAfterMsMax)
+    readEndpoint(entry, `Webhooks[${index}]`, common)
   )
   if (failed.length > 0) return yield* new InvalidConfiguration({ faults: failed.flat() })
   return endpoints.toSorted((left, right) => (left.id < right.id ? -1 : 1))
 })
 
-const readEndpoint = Effect.fnUntraced(function* (entry: EndpointEntry, path: string, retryAfterMsMax: number) {
-  const [[secret, standard, oauthSecret], missing] = yield* Effect.partition(
+const readEndpoint = Effect.fnUntraced(function* (entry: EndpointEntry, path: string, common: CommonSettings) {
+  const [[secret, standard, oauthSecret, proxyPassword], missing] = yield* Effect.partition(
     [
       { variable: entry.SecretEnvVar, path: `${path}.SecretEnvVar`, kind: "signature" as const },
       {
@@ -118,16 +133,19 @@ const readEndpoint = Effect.fnUntraced(function* (entry: EndpointEntry, path: st
         path: `${path}.StandardWebhooksSecretEnvVar`,
         kind: "standardWebhooks" as const
       },
-      { variable: entry.OAuthSecretEnvVar, path: `${path}.OAuthSecretEnvVar`, kind: "password" as const }
+      { variable: entry.OAuthSecretEnvVar, path: `${path}.OAuthSecretEnvVar`, kind: "password" as const },
+      { variable: entry.ProxyPasswordEnvVar, path: `${path}.ProxyPasswordEnvVar`, kind: "password" as const }
     ],
     ({ variable, ...named }) => (variable === undefined ? Effect.undefined : secretFromEnv({ variable, ...named }))
   )
-  const connection = yield* Effect.result(
-    connectionOfFiles(entry, path, oauthSecret === undefined ? {} : { oauthSecret })
-  )
+  const given = {
+    ...(oauthSecret === undefined ? {} : { oauthSecret }),
+    ...(proxyPassword === undefined ? {} : { proxyPassword })
+  }
+  const connection = yield* Effect.result(connectionOfFiles(entry, path, { secrets: given, shared: common.proxy }))
   const faults = [...missing, ...(Result.isFailure(connection) ? connection.failure : [])]
   if (faults.length > 0 || Result.isFailure(connection)) return yield* Effect.fail(faults)
-  return withSecrets(entry, retryAfterMsMax, {
+  return withSecrets(entry, common, {
     connection: connection.success,
     secrets: secret === undefined ? [] : [{ key: secret, notAfterMs: null }],
     standardWebhooksKeys: standard === undefined ? [] : [{ key: standardWebhooksKey(standard), notAfterMs: null }],
@@ -137,7 +155,7 @@ const readEndpoint = Effect.fnUntraced(function* (entry: EndpointEntry, path: st
 
 type Secrets = Pick<EndpointSettings, "secrets" | "standardWebhooksKeys" | "connection" | "madeAtRunTime">
 
-const withSecrets = (entry: RecordSettings, retryAfterMsMax: number, secrets: Secrets): EndpointSettings => {
+const withSecrets = (entry: RecordSettings, common: CommonSettings, secrets: Secrets): EndpointSettings => {
   const id = endpointIdOf(entry.Name)
   return {
     id,
@@ -153,7 +171,7 @@ const withSecrets = (entry: RecordSettings, retryAfterMsMax: number, secrets: Se
     concurrency: entry.Concurrency,
     backlogMax: entry.BacklogMax,
     hasBreaker: entry.CircuitBreaker,
-    retry: { ...retryWaits(entry), retryAfterMsMax },
+    retry: { ...retryWaits(entry), retryAfterMsMax: common.retryAfterMsMax },
     oauth: oauthClientOf(entry),
     ...secrets
   }
@@ -172,7 +190,7 @@ const ownHeaders = ({ Format, Headers }: Pick<EndpointEntry, "Format" | "Headers
  */
 export const settingsOfRecord = (
   record: EndpointRecord,
-  retryAfterMsMax: number,
+  common: CommonSettings,
   seal: SecretSeal
 ): Result.Result<EndpointSettings, ReadonlyArray<Fault>> => {
   const settings = readSettings(record, seal)
@@ -210,16 +228,17 @@ export const settingsOfRecord = (
     ...secrets.success.map(({ key }) => key),
     ...standard.success.map(({ key }) => key),
     ...Object.values(settings.success.Headers),
-    credentials.success.oauthSecret ?? ""
+    credentials.success.oauthSecret ?? "",
+    credentials.success.proxyPassword ?? ""
   ].filter((text) => text.length >= redactedCharactersMin)
   return Result.succeed(
-    withSecrets(settings.success, retryAfterMsMax, {
+    withSecrets(settings.success, common, {
       secrets: secrets.success,
       standardWebhooksKeys: standard.success.map(({ key, notAfterMs }) => ({
         key: standardWebhooksKey(key),
         notAfterMs
       })),
-      connection: connectionOf(credentials.success),
+      connection: connectionOf(settings.success, credentials.success, common.proxy),
       madeAtRunTime: {
         isEnabled: record.isEnabled,
         startsAfter: record.startsAfter,
@@ -233,7 +252,7 @@ export const settingsOfRecord = (
 /** Certificates that have ended are no fault here: the receiver says so, and its deliveries are retried. */
 const openedCredentials = (
   record: EndpointRecord,
-  settings: Pick<RecordSettings, "OAuthTokenUrl" | "OAuthMethod">,
+  settings: Pick<RecordSettings, "OAuthTokenUrl" | "OAuthMethod" | "ProxyUsername">,
   seal: SecretSeal
 ): Result.Result<OwnCredentials, ReadonlyArray<Fault>> => {
   const opened = openCredentials(record, seal)

@@ -45,7 +45,9 @@ describe("the settings of an endpoint made at run time", () => {
   const { record } = Result.getOrThrow(decideCreation(undefined, given, { seal, act, startsAfter: 7 }))
 
   it("hide its secrets in what its receiver answers, and no text of fewer than six characters", () => {
-    const { madeAtRunTime, secrets, standardWebhooksKeys } = Result.getOrThrow(settingsOfRecord(record, 60_000, seal))
+    const { madeAtRunTime, secrets, standardWebhooksKeys } = Result.getOrThrow(
+      settingsOfRecord(record, { retryAfterMsMax: 60_000 }, seal)
+    )
     const echo = `${given.secret} ${given.standardWebhooksSecret} sesame open? and sesame`
     assert.strictEqual(madeAtRunTime?.redact(echo), "<redacted> <redacted> <redacted> open? and <redacted>")
     assert.deepStrictEqual(secrets, [{ key: given.secret, notAfterMs: null }])
@@ -57,13 +59,13 @@ describe("the settings of an endpoint made at run time", () => {
 
   it("begin after what a removed endpoint of its name has had, unless they continue with it", () => {
     const read = (changes: object) =>
-      Result.getOrThrow(settingsOfRecord({ ...record, ...changes }, 60_000, seal)).madeAtRunTime
+      Result.getOrThrow(settingsOfRecord({ ...record, ...changes }, { retryAfterMsMax: 60_000 }, seal)).madeAtRunTime
     assert.deepInclude(read({}), { isEnabled: true, startsAfter: 7, formersLast: 7 })
     assert.deepInclude(read({ goesOn: true, isEnabled: false }), { isEnabled: false, startsAfter: 7, formersLast: 0 })
   })
 
   it("cannot be read by another key, and say each place that cannot", () => {
-    const read = settingsOfRecord(record, 60_000, secretSeal("another key of this test"))
+    const read = settingsOfRecord(record, { retryAfterMsMax: 60_000 }, secretSeal("another key of this test"))
     assert.deepStrictEqual(Result.isFailure(read) ? read.failure.map(({ path }) => path) : [], [
       "/Headers",
       "/Secret",
