@@ -134,6 +134,7 @@ const dependencies = Effect.gen(function* () {
     metrics: yield* DeliveryMetrics,
     breakerLimits: yield* BreakerLimits,
     mayLeave: endpoints.mayLeave,
+    dispatchers: endpoints.dispatchers,
     scope: yield* Effect.scope
   }
 })

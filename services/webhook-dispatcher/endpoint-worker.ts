@@ -21,6 +21,7 @@ import type { Attempted, DeliveryAttempts } from "./delivery-attempt.ts"
 import type { DueDelivery, EndpointStates } from "#webhooks"
 import type { DeliveryMetrics } from "./metrics.ts"
 import type { EndpointSettings } from "./endpoints/settings.ts"
+import { newPace, type Pace } from "./pace.ts"
 import { isSuccess, longestWaitMs } from "./retry-policy.ts"
 
 export interface EndpointWorker {
@@ -44,6 +45,8 @@ export interface WorkerServices {
   readonly mayLeave: (endpoint: EndpointSettings) => boolean
   /** Whether no other process may have taken an ordered endpoint. */
   readonly isTaken: (endpointId: string) => boolean
+  /** How many dispatchers share an endpoint's rate. */
+  readonly dispatchers: () => number
   /** Has the broker send nothing to this endpoint until then (per-endpoint consumers only). */
   readonly pauseUntil: (untilMs: number) => Effect.Effect<void, BusError>
 }
@@ -56,6 +59,7 @@ interface Worker {
   readonly services: WorkerServices
   readonly breaker: EndpointBreaker
   readonly order: EntityOrder
+  readonly pace: Pace
   /** While sending is briefly suspended: whether it is allowed afterwards. */
   paused: Deferred.Deferred<boolean> | undefined
   inWork: number
@@ -71,6 +75,7 @@ export const endpointWorker = (settings: EndpointSettings, services: WorkerServi
     services,
     breaker,
     order: entityOrder(),
+    pace: newPace(),
     paused: undefined,
     inWork: 0
   }
@@ -124,12 +129,9 @@ const nakSoon: Effect.Effect<AckDecision> = Effect.succeed(nak(1_000))
 
 /** For a retry, or an endpoint with a recent failure: the breaker decides, and the delivery waits for its due time. */
 const admit = Effect.fnUntraced(function* (worker: Worker, due: DueDelivery, clock: Clock.Clock) {
-  const { settings, services, breaker } = worker
+  const { settings, breaker } = worker
   const admission = yield* breaker.admit
-  if (admission._tag === "Wait") {
-    services.metrics.postponed(settings, "circuit_open")
-    return nak(Math.max(0, admission.untilMs - clock.currentTimeMillisUnsafe()))
-  }
+  if (admission._tag === "Wait") return putOff(worker, admission.untilMs, clock)
   const { attempt, dueAt } = due.delivery
   // No retry of this endpoint waits for longer: a delivery that would keep its place forever did not come from it.
   const isPlanned = dueAt - clock.currentTimeMillisUnsafe() <= longestWaitMs(settings.retry)
@@ -146,11 +148,12 @@ const send = (worker: Worker, due: DueDelivery, clock: Clock.Clock): Effect.Effe
     const isFirst = delivery.attempt === 1 && delivery.entity !== undefined
     const turn = isFirst ? order.enter(delivery.entity) : undefined
     const takenMs = clock.currentTimeMillisUnsafe()
+    let isPaced = false
     const onLeave = () => {
       turn?.left()
       const nowMs = clock.currentTimeMillisUnsafe()
       const isFull = worker.inWork >= worker.settings.concurrency
-      const isHeld = isFull || breaker.phaseAt(nowMs) !== "closed"
+      const isHeld = isFull || isPaced || breaker.phaseAt(nowMs) !== "closed"
       metrics.left(worker.settings, delivery, { nowMs, takenMs, isHeld })
     }
     const { isTaken } = worker.services
@@ -165,10 +168,18 @@ const send = (worker: Worker, due: DueDelivery, clock: Clock.Clock): Effect.Effe
         return Effect.flatMap(mayLeaveAgain(worker), (may) => (may && mayLeave() ? sent : concluded))
       })
     })
+    const paced =
+      worker.settings.ratePerSecond === undefined
+        ? sent
+        : Effect.flatMap(inSlot(worker, clock), (waited) => {
+            isPaced = waited
+            const untilMs = waited ? breaker.openUntilMs(clock.currentTimeMillisUnsafe()) : null
+            return untilMs === null ? sent : Effect.succeed(putOff(worker, untilMs, clock))
+          })
     worker.inWork += 1
     return Effect.withFiber((fiber) => {
       sending.add(fiber)
-      return Effect.onExit(turn?.before === undefined ? sent : Effect.andThen(turn.before, sent), (exit) => {
+      return Effect.onExit(turn?.before === undefined ? paced : Effect.andThen(turn.before, paced), (exit) => {
         sending.delete(fiber)
         worker.inWork -= 1
         turn?.left()
@@ -176,6 +187,23 @@ const send = (worker: Worker, due: DueDelivery, clock: Clock.Clock): Effect.Effe
       })
     })
   })
+
+/** Waits for the delivery's slot in the endpoint's rate; returns whether it had to. */
+const inSlot = ({ settings, services, pace }: Worker, clock: Clock.Clock): Effect.Effect<boolean> =>
+  Effect.suspend(() => {
+    const { ratePerSecond = Number.POSITIVE_INFINITY } = settings
+    const perSecond = ratePerSecond / services.dispatchers()
+    const waitMs = pace.takeMs({ perSecond, nowMs: clock.currentTimeMillisUnsafe() })
+    if (waitMs < 1) return Effect.succeed(false)
+    services.metrics.postponed(settings, "rate_limited")
+    return Effect.as(Effect.sleep(waitMs), true)
+  })
+
+/** The breaker is open: the broker keeps the delivery until it can be probed, and no attempt is used up. */
+const putOff = ({ settings, services }: Worker, untilMs: number, clock: Clock.Clock): AckDecision => {
+  services.metrics.postponed(settings, "circuit_open")
+  return nak(Math.max(0, untilMs - clock.currentTimeMillisUnsafe()))
+}
 
 interface Sent {
   /** As of when the delivery was sent. */
@@ -278,6 +306,8 @@ export interface EndpointBreaker {
   /** Adopts the decision of another replica (opened) or an operator (closed). */
   readonly adopt: (openUntilMs: number | null) => Effect.Effect<void>
   readonly phaseAt: (nowMs: number) => BreakerPhase
+  /** Null while it is not open. */
+  readonly openUntilMs: (nowMs: number) => number | null
   /** Half-open, with the probe in flight. */
   readonly isProbing: () => boolean
 }
@@ -329,6 +359,7 @@ export const endpointBreaker = (isOn: () => boolean, limits = endpointBreakerLim
     adopt,
     release: endProbe,
     phaseAt: (nowMs) => breakerPhase(breaker, nowMs),
+    openUntilMs: (nowMs) => (breakerPhase(breaker, nowMs) === "open" ? breaker.openUntilMs : null),
     isProbing: () => probe !== undefined
   }
 }

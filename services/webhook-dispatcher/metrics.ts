@@ -149,9 +149,9 @@ export const attemptRecordsDropped = defineCounter({
 
 export const postponed = defineCounter({
   name: "webhook_postponed_total",
-  help: "Deliveries put off without an attempt, by endpoint and reason: full, circuit_open, paused.",
+  help: "Deliveries put off without an attempt, by endpoint and reason: full, circuit_open, paused, rate_limited.",
   labels: ["endpoint", "reason"],
-  values: { reason: ["full", "circuit_open", "paused"] }
+  values: { reason: ["full", "circuit_open", "paused", "rate_limited"] }
 })
 
 export const waitingForKey = defineGauge({
@@ -185,6 +185,8 @@ export const webhookMetrics = [
   postponed
 ]
 
+type PostponedFor = "full" | "circuit_open" | "paused" | "rate_limited"
+
 interface DecidedAttempt {
   readonly endpoint: EndpointSettings
   readonly delivery: Delivery
@@ -213,7 +215,7 @@ export class DeliveryMetrics extends Context.Service<
     readonly held: (endpoint: EndpointSettings, nowMs: number) => void
     readonly attempted: (attempt: DecidedAttempt) => void
     readonly tested: (endpoint: EndpointSettings, outcome: "delivered" | "failed") => void
-    readonly postponed: (endpoint: EndpointSettings, reason: "full" | "circuit_open" | "paused") => void
+    readonly postponed: (endpoint: EndpointSettings, reason: PostponedFor) => void
     /** Initializes the endpoint's counters, and its parked events, to 0. */
     readonly begin: (endpoint: EndpointSettings) => void
     /**

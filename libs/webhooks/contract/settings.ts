@@ -122,6 +122,7 @@ export const EndpointEntry = Schema.Struct({
     "For a whole attempt, from the connection to the end of the answer."
   ),
   Concurrency: withDefault(whole(1, 1_024), 32, "Deliveries on the way to it at once, over all processes."),
+  RatePerSecond: optional(span(0.01, 10_000), "Requests to it in a second at most, over all processes, evenly spaced."),
   BacklogMax: withDefault(
     whole(1, 10_000_000),
     100_000,
@@ -183,8 +184,8 @@ export const EndpointEntry = Schema.Struct({
     Schema.Union([ProxyOrigin, Schema.Literal("none")]),
     "The forward proxy on the way to it, in place of that of `WebhookDelivery`; `none`: none."
   ),
-  ProxyUsername: optional(ProxyUser, "Who we are at `ProxyUrl`."),
-  ProxyPasswordEnvVar: optional(EnvironmentName, "The variable that holds the password of `ProxyUsername`.")
+  ProxyUsername: optional(ProxyUser, "Who we are at the endpoint's own proxy."),
+  ProxyPasswordEnvVar: optional(EnvironmentName, "The variable that holds the password at that proxy.")
 })
 export interface EndpointEntry extends Schema.Schema.Type<typeof EndpointEntry> {}
 

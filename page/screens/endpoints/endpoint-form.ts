@@ -50,6 +50,7 @@ export const settingFields: ReadonlyArray<SettingField> = [
   },
   { key: "TimeoutSeconds", label: "Time for an attempt (s)", hint: "10 if empty.", kind: "number" },
   { key: "Concurrency", label: "At once", hint: "Deliveries on the way; 32 if empty.", kind: "number" },
+  { key: "RatePerSecond", label: "A second", hint: "Requests at most; empty: any number.", kind: "number" },
   {
     key: "BacklogMax",
     label: "Backlog at most",

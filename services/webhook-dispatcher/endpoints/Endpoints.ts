@@ -3,8 +3,17 @@
  * their bucket. A configured endpoint wins by name.
  */
 import { Context, Deferred, Effect, Layer, Option, Result, Schedule, Stream } from "effect"
-import { type BusError, BusUnavailable, kept, type KvChange, type KvEntry, records, replaced } from "#bus"
-import type { EndpointRecord } from "#webhooks/contract"
+import {
+  type BusError,
+  BusUnavailable,
+  kept,
+  type KvBucket,
+  type KvChange,
+  type KvEntry,
+  records,
+  replaced
+} from "#bus"
+import type { DispatcherPresence, EndpointRecord } from "#webhooks/contract"
 import { Configuration } from "#configuration"
 import { EventTypes } from "#events"
 import { InvalidConfiguration } from "#runtime"
@@ -43,6 +52,8 @@ export class Endpoints extends Context.Service<
     readonly revision: () => number
     /** Completes when every change stored by now is in `all` and acted on. */
     readonly catchUp: Effect.Effect<void, BusError>
+    /** How many dispatchers live, this one included; counted while an endpoint has a rate. */
+    readonly dispatchers: () => number
     /** Whether a request can be sent now. A runtime endpoint may have been removed meanwhile. */
     readonly mayLeave: (endpoint: EndpointSettings) => boolean
     /** Sets the handler for the ids of changed endpoints. A change counts as acted on when it completes. */
@@ -66,8 +77,9 @@ export class Endpoints extends Context.Service<
       const first = Deferred.makeUnsafe<void>()
 
       const catchUp = catchUpOf(store, () => actsOn)
+      const presences = yield* openPresences
       const presence = yield* holdPresence({
-        presences: yield* openPresences,
+        presences,
         actsOn: () => actsOn,
         catchUp,
         lanes: (yield* Configuration).WebhookDelivery.Lanes
@@ -86,8 +98,10 @@ export class Endpoints extends Context.Service<
         Effect.repeat(Effect.ignore(dropOldSecrets(store, copy.rotating)), Schedule.spaced(dropEvery))
       )
 
+      const dispatchers = yield* countDispatchers(presences, copy.all)
       return Endpoints.of({
         configured,
+        dispatchers,
         all: copy.all,
         byId: copy.byId,
         leaving: () => copy.leaving,
@@ -116,6 +130,22 @@ const checkFilters = Effect.gen(function* () {
   if (faults.length === 0) return
   if (!types.takesUndeclared) return yield* new InvalidConfiguration({ faults })
   yield* Effect.logWarning("filters name events that are not declared").pipe(Effect.annotateLogs({ faults }))
+})
+
+const countEvery = "1 second"
+
+const countDispatchers = Effect.fnUntraced(function* (
+  presences: KvBucket<DispatcherPresence>,
+  all: () => ReadonlyArray<EndpointSettings>
+) {
+  let dispatchers = 1
+  const count = Effect.suspend(() =>
+    all().some(({ ratePerSecond }) => ratePerSecond !== undefined)
+      ? Effect.map(Stream.runCount(presences.scan("*")), (present) => void (dispatchers = Math.max(1, present)))
+      : Effect.void
+  )
+  yield* Effect.forkScoped(Effect.repeat(Effect.ignore(count), Schedule.spaced(countEvery)))
+  return () => dispatchers
 })
 
 type ReadRecord = (record: EndpointRecord) => ReturnType<typeof settingsOfRecord>

@@ -73,6 +73,7 @@ export interface EndpointSettings {
   readonly orderKey?: OrderKey | undefined
   readonly timeoutMs: number
   readonly concurrency: number
+  readonly ratePerSecond?: number | undefined
   readonly backlogMax: number
   readonly hasBreaker: boolean
   readonly retry: RetrySettings
@@ -169,6 +170,7 @@ const withSecrets = (entry: RecordSettings, common: CommonSettings, secrets: Sec
     orderKey: entry.OrderBy === undefined ? undefined : orderKey(entry.OrderBy),
     timeoutMs: Math.round(entry.TimeoutSeconds * 1_000),
     concurrency: entry.Concurrency,
+    ratePerSecond: entry.RatePerSecond,
     backlogMax: entry.BacklogMax,
     hasBreaker: entry.CircuitBreaker,
     retry: { ...retryWaits(entry), retryAfterMsMax: common.retryAfterMsMax },

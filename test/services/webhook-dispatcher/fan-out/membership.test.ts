@@ -84,6 +84,7 @@ const dispatcherIn = (world: World) => {
   }
   const endpoints = Layer.mock(Endpoints, {
     configured: [],
+    dispatchers: () => 1,
     all: () => world.all,
     byId: (id) => world.all.find((endpoint) => endpoint.id === id),
     leaving: () => world.leaving,
