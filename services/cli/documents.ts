@@ -12,7 +12,10 @@ import { operatorsFor } from "./operators.ts"
 
 /** The documents of the contracts and the roles, the page of commands, and those with code to copy. */
 export const allDocuments = Effect.suspend(() =>
-  Effect.map(Effect.all([commandsPage, verifyingPage, payingPage]), (pages) => [...generatedDocuments(), ...pages])
+  Effect.map(Effect.all([commandsPage, verifyingPage, verifySources, payingPage]), (pages) => [
+    ...generatedDocuments(),
+    ...pages
+  ])
 )
 
 export const writeDocuments: Effect.Effect<void, unknown> = Effect.gen(function* () {
@@ -99,6 +102,16 @@ const verifyingPage = Effect.suspend(() =>
     verifyingFiles.map(({ language, ...file }) => ({ title: language, ...file }))
   )
 )
+
+/** The same code for `types export`, which runs where these files are not. */
+const verifySources = Effect.promise(async () => {
+  const [typescript, python] = await Promise.all([
+    readFile("libs/webhooks/contract/signature.ts", "utf8"),
+    readFile("dev/examples/verify/verify.py", "utf8")
+  ])
+  const content = `${JSON.stringify({ typescript, python }, null, 2)}\n`
+  return { path: "services/cli/export/verify.json", content }
+})
 
 const verifyingHead = `# Verifying a webhook
 

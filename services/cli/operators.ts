@@ -18,7 +18,7 @@ const operators = {
     load: async () => (await import("./operate/events.ts")).events
   },
   types: {
-    line: "list, show, declare, change and retire event types",
+    line: "list, show, declare, change, retire and export event types",
     load: async () => (await import("./operate/types.ts")).types
   },
   endpoints: {

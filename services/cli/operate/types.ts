@@ -1,6 +1,9 @@
 /** `types`: the catalogue of events, and the event types of a deployment's own services. */
+import { mkdir, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
 import { Effect } from "effect"
 import { CommandRefused, misused, readJsonObject } from "../console.ts"
+import { exportedFiles } from "../export/files.ts"
 import { eventName, file, json, reason, text, texts, toggle, word } from "../flags.ts"
 import { printAct, printObject } from "../answers.ts"
 import { slipsIn } from "./catalogue.ts"
@@ -145,6 +148,44 @@ const show = consoleCommand(
     })
 )
 
+/** The types of a deployment's own services, with their schemas. */
+const ownTypes = Effect.fnUntraced(function* (client: Client) {
+  const { items } = yield* client.listCatalogue({ query: {} })
+  const own = items.filter(({ source }) => source !== "fleet")
+  const whole = yield* Effect.forEach(own, ({ event }) => client.getCatalogueEvent({ params: { event } }), {
+    concurrency: exportedAtOnce
+  })
+  return whole.map((type) => ({ ...type, details: type.settings?.["Schema"] }))
+})
+
+const exportedAtOnce = 8
+
+const exportTypes = consoleCommand(
+  "export",
+  {
+    about:
+      "Writes your own event types to a folder: a JSON Schema of each, an AsyncAPI document, types for TypeScript and Python, and a function in both that verifies a webhook.",
+    examples: ["starling types export ./events"],
+    flags: { folder: word("folder", "where to write; files of the same names are replaced"), json }
+  },
+  (client, { folder, json }) =>
+    Effect.gen(function* () {
+      const files = exportedFiles(yield* ownTypes(client))
+      yield* Effect.forEach(files, ({ path, content }) => written(join(folder, path), content), { discard: true })
+      const paths = files.map(({ path }) => path)
+      yield* printAct({ folder, files: paths }, { json, text: `${paths.length} files are in ${folder}` })
+    })
+)
+
+const written = (path: string, content: string) =>
+  Effect.tryPromise({
+    try: async () => {
+      await mkdir(dirname(path), { recursive: true })
+      await writeFile(path, content)
+    },
+    catch: (cause) => new CommandRefused({ reason: `${path} cannot be written: ${String(cause)}` })
+  })
+
 export const types = family("types", {
   about: "The catalogue: the fleet's own events, and the event types of your own services.",
   examples: ["starling types list --source run-time"],
@@ -169,7 +210,8 @@ export const types = family("types", {
     show,
     add,
     change,
-    retire
+    retire,
+    exportTypes
   ]
 })
 

@@ -35,6 +35,7 @@ const onFleet: ReadonlyArray<string> = [
   "types add order.paid --owner internal-services",
   "types change order.paid --opt-in",
   "types retire order.paid",
+  "types export .starling/exported-types",
   "tail --last 1",
   "listen --forward-to http://localhost:3000",
   "endpoints list",

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -94,6 +94,24 @@ describe("event types by commands", () => {
         const breaking = fileOf("breaking.json", { ...schema, required: ["orderId", "currency"] })
         const refused = yield* run(["types", "change", "order.paid", "--schema", breaking, "--unset", "Example"])
         assert.match(refused.error, /^ {2}Schema: .*SchemaVersion/mu)
+      })
+    )
+  )
+
+  it.live("are exported with the schema and the types of each, those of the configuration too", () =>
+    withType((run, fileOf) =>
+      Effect.gen(function* () {
+        const folder = join(fileOf("beside.json", {}), "..", "exported")
+        const exported = yield* run(["types", "export", folder])
+        assert.strictEqual(exported.out, `7 files are in ${folder}\n`, exported.error)
+        assert.include(
+          readFileSync(join(folder, "events.ts"), "utf8"),
+          'export type OrderPaid = Envelope<"order.paid", OrderPaidDetails>'
+        )
+        assert.deepNestedInclude(JSON.parse(readFileSync(join(folder, "schemas/order.paid.schema.json"), "utf8")), {
+          "properties.details.required": ["orderId"]
+        })
+        assert.strictEqual((yield* run(["types", "export", fileOf("file.json", {})])).code, 1)
       })
     )
   )
