@@ -20,6 +20,7 @@ const screens = [
   { path: "/", title: "Home", Screen: screen(() => import("./screens/home/Home.tsx")) },
   { path: "/find", title: "Find", Screen: screen(() => import("./screens/find/Find.tsx")) },
   { path: "/events", title: "Events", Screen: screen(() => import("./screens/events/Events.tsx")) },
+  { path: "/types", title: "Event types", Screen: screen(() => import("./screens/types/Types.tsx")) },
   { path: "/endpoints", title: "Endpoints", Screen: screen(() => import("./screens/endpoints/Endpoints.tsx")) },
   { path: "/deliveries", title: "Deliveries", Screen: screen(() => import("./screens/deliveries/Deliveries.tsx")) },
   { path: "/work-items", title: "Work items", Screen: screen(() => import("./screens/work-items/WorkItems.tsx")) },

@@ -11,6 +11,9 @@ const height = 900
 const others = [
   "/",
   "/events/trigger",
+  "/types",
+  "/types/work_item.merged",
+  "/types?form=declare",
   addAddress,
   "/endpoints/demo",
   "/deliveries/abandoned",
@@ -34,6 +37,7 @@ const others = [
 /** Dialogs by the screen, the button that opens one, and what then has the focus: the label of a field, or the title. */
 const dialogs: ReadonlyArray<readonly [screen: string, opener: string | undefined, focused: string]> = [
   ["/events/trigger", undefined, "Event"],
+  ["/types?form=declare", undefined, "Name"],
   [addAddress, undefined, "Name"],
   ["/endpoints/demo", undefined, "title"],
   ["/endpoints/demo", "Pause", "Why"],

@@ -1,4 +1,4 @@
-/** The catalogue of events, read once for the whole page. */
+/** The catalogue of events, read once for the whole page, and again after it was changed here. */
 import { type Answer, get } from "../../api/client.ts"
 import { useResource } from "../../api/resource.ts"
 
@@ -11,6 +11,11 @@ const catalogue = (): Promise<Catalogue> => {
     throw error
   })
   return asked
+}
+
+/** After a change of it. */
+export const forgetCatalogue = () => {
+  asked = undefined
 }
 
 export const useCatalogue = () => useResource("catalogue", catalogue)
