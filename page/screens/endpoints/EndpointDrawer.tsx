@@ -107,6 +107,7 @@ const EndpointFacts = ({ endpoint }: { readonly endpoint: EndpointRow }) => {
           "Old secret signs",
           endpoint.previousSecretUntilMs === null ? null : <Time key="old" at={endpoint.previousSecretUntilMs} />
         ],
+        ["In order by", text("OrderBy")],
         ["Own headers", endpoint.headerNames.length === 0 ? null : endpoint.headerNames.join(", ")],
         ...endpoint.certificates.map(({ credential, subject, endsAt }): [string, ReactNode] => [
           credential === "tlsCa" ? "Trusts" : "Client certificate",
