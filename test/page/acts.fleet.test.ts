@@ -129,7 +129,7 @@ const stateIn = (place: Locator, state: string) => place.locator(".badge", { has
 
 const actLabels = ["Add an endpoint", "Test", "Pause", "Resume", "Rotate secret", "Disable", "Enable", "Remove"].concat(
   ["Send again", "Send again since …", "Count all", "Send all again", "Discard", "Mend", "Accept", "Trigger"],
-  ["Make a token", "Revoke"]
+  ["Make a token", "Revoke", "Declare a type", "Retire", "Use again"]
 )
 
 describe.skipIf(!hasBrowser)("the acts of the page", () => {
@@ -215,6 +215,39 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
     for (const action of ["create", "test", "change", "rotate", "disable", "enable", "pause", "resume", "remove"]) {
       assert.lengthOf(await actsOf(`endpoint-${action}`), 1, action)
     }
+    assert.deepStrictEqual(complaints(), [])
+    await page.context().close()
+  })
+
+  it("declare an event type with the faults at its fields, change it and retire it", async () => {
+    const { page, complaints } = await look("/types")
+    await page.getByRole("button", { name: "Declare a type" }).click()
+    const form = page.getByRole("dialog", { name: "Declare an event type" })
+    await form.getByLabel("Name", { exact: true }).fill("order.paid")
+    await form.getByLabel("Owners").fill("internal-services")
+    await form.getByLabel("Schema").fill('{ "type": "object", "properties": { "total": { "type": "objekt" } } }')
+    await form.getByLabel("Example").fill('{ "total": 7 }')
+    await form.getByLabel("Why").fill("a story")
+    await form.getByRole("button", { name: "Declare", exact: true }).click()
+    await form.locator(".faulty", { hasText: "properties.total" }).waitFor()
+    await assertForAll(page, "the form of an event type")
+    await form.getByLabel("Schema").fill('{ "type": "object", "properties": { "total": { "type": "integer" } } }')
+    await form.getByRole("button", { name: "Declare", exact: true }).click()
+
+    const drawer = page.getByRole("dialog", { name: "order.paid", exact: true })
+    await stateIn(drawer, "in use").waitFor()
+    await assertForAll(page, "the drawer of an event type")
+    await drawer.getByText("Change it").click()
+    await drawer.getByLabel("Published when").fill("an order is paid")
+    await drawer.getByLabel("Why").fill("a story")
+    await drawer.getByRole("button", { name: "Change", exact: true }).click()
+    await drawer.locator("dd", { hasText: "an order is paid" }).waitFor()
+    await act(page, drawer, "Retire", "Retire order.paid?")
+    await stateIn(drawer, "retired").waitFor()
+    await act(page, drawer, "Use again", "Use order.paid again?")
+    await stateIn(drawer, "in use").waitFor()
+    assert.include(await actsOf("event-type-declare"), "order.paid")
+    assert.lengthOf(await actsOf("event-type-change"), 3)
     assert.deepStrictEqual(complaints(), [])
     await page.context().close()
   })
@@ -331,6 +364,9 @@ describe.skipIf(!hasBrowser)("the acts of the page", () => {
       ["/endpoints", "demo"],
       ["/endpoints/demo", "in service"],
       ["/endpoints?form=add", "demo"],
+      ["/types", "order.paid"],
+      ["/types/order.paid", "Schema of its details"],
+      ["/types?form=declare", "order.paid"],
       ["/deliveries", "demo"],
       [`/deliveries/${String(delivery?.["deliveryId"])}`, "Body as sent"],
       ["/deliveries/abandoned", "queue.paused"],

@@ -44,6 +44,7 @@ const onFleet: ReadonlyArray<string> = [
   "endpoints edit demo --to https://demo.example/hooks",
   "endpoints rotate demo",
   "endpoints test demo",
+  "endpoints try-filter",
   "endpoints pause demo",
   "endpoints resume demo",
   "endpoints enable demo",
