@@ -12,7 +12,7 @@ import { operatorsFor } from "./operators.ts"
 
 /** The documents of the contracts and the roles, the page of commands, and those with code to copy. */
 export const allDocuments = Effect.suspend(() =>
-  Effect.map(Effect.all([commandsPage, verifyingPage, verifySources, payingPage]), (pages) => [
+  Effect.map(Effect.all([commandsPage, verifyingPage, verifySources, publishingPage, payingPage]), (pages) => [
     ...generatedDocuments(),
     ...pages
   ])
@@ -129,6 +129,60 @@ verifies the three headers of [Standard Webhooks](https://www.standardwebhooks.c
 A secret that begins with \`whsec_\` is the base64 of a key of 24 to 64 bytes; any other is the key itself, of 16 bytes or more. By
 anything else, such as \`v1,whsec_\` or a base64 with a line break, nothing verifies: it is no key, or one that can be guessed. Verify
 before you parse, and answer 2xx only to what verifies.`
+
+/** Programs that publish an event, copied from their files; a test runs each. */
+export const publishingFiles = [
+  { title: "TypeScript", fence: "ts", path: "dev/examples/publish/publish.ts" },
+  { title: "Go", fence: "go", path: "dev/examples/publish/publish.go" },
+  { title: "Python", fence: "python", path: "dev/examples/publish/publish.py" },
+  { title: "Java", fence: "java", path: "dev/examples/publish/Publish.java" },
+  { title: "Rust", fence: "rust", path: "dev/examples/publish/publish.rs" },
+  { title: "The nats CLI", fence: "sh", path: "dev/examples/publish/nats.sh" },
+  { title: "curl", fence: "sh", path: "dev/examples/publish/curl.sh" }
+] as const
+
+const publishingPage = Effect.suspend(() =>
+  pageOfFiles({ path: "docs/publish-events.md", head: publishingHead }, publishingFiles)
+)
+
+const publishingHead = `# Programs that publish
+
+Made from the files in \`dev/examples/publish\` by \`./starling docs\`; a test runs each with the newest client. [events.md](events.md) says what the answers mean.
+
+Each publishes an event of the type \`order.created\`, the same again, and one whose details break the type's schema. Those that speak
+NATS then read on from the first one's place. The type, in \`starling.config.json\`:
+
+\`\`\`json
+{
+  "Events": {
+    "Types": [
+      {
+        "Name": "order.created",
+        "Owners": ["internal-services", "token:shop"],
+        "Schema": { "type": "object", "required": ["id"], "properties": { "id": { "type": "string" } } }
+      }
+    ]
+  }
+}
+\`\`\`
+
+\`\`\`
+stored as 12
+stored as 12, a duplicate
+refused: /details/id Expected \`1\` (number) to be of type \`string\`
+read 12 events-from.internal-services.order.created
+\`\`\`
+
+| language | packages |
+| --- | --- |
+| TypeScript | \`@nats-io/transport-node\`, \`@nats-io/jetstream\` |
+| Go | \`github.com/nats-io/nats.go\`, \`github.com/nats-io/nuid\`, \`github.com/synadia-io/orbit.go/jetstreamext\` |
+| Python | \`nats-py\` |
+| Java | \`io.nats:jnats\` |
+| Rust | \`async-nats\`, \`nuid\`, \`chrono\`, \`serde_json\`, \`tokio\` with the features \`macros\` and \`rt\` |
+
+\`./starling up\` prints the broker's address and the password of \`internal-services\`: they go into \`NATS_URL\` and \`NATS_PASSWORD\`. curl wants a
+token: \`export TOKEN=$(./starling token make --label shop --kind service --scope events:publish)\`.`
 
 /** Clients that pay by x402, copied from their files; a test runs each. */
 export const payingFiles = [

@@ -116,7 +116,7 @@ describe("the quickstarts", () => {
     await runWell(byCommand, async () => {
       await until(() => fleet.log().split("received sandbox.leak_detected").length, { is: 3 })
     })
-    const [connecting = ""] = blocksOf("docs/webhooks.md", "How a service connects")
+    const [connecting = ""] = blocksOf("docs/events.md", "How a service connects")
     assert.strictEqual(connecting, byService)
   })
 

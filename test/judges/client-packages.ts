@@ -10,7 +10,8 @@ import { type JudgedClient, judgedClients } from "../../services/model-gateway/j
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, "../..")
-const folder = process.env["STARLING_JUDGES"] ?? join(root, ".starling/judges")
+/** Where they are kept, and with them what they bring. */
+export const judgesFolder = process.env["STARLING_JUDGES"] ?? join(root, ".starling/judges")
 const scripts = join(import.meta.dirname, "clients")
 // Some clients bring a program of 200 MB.
 const installing = { timeout: 600_000, maxBuffer: 64 * 1_024 * 1_024 }
@@ -50,7 +51,7 @@ export const installed = async (
   packages: ReadonlyArray<string>,
   more: ReadonlyArray<string> = []
 ): Promise<Installed | string> => {
-  const at = join(folder, name)
+  const at = join(judgesFolder, name)
   await mkdir(at, { recursive: true })
   await writeFile(join(at, "package.json"), '{"private":true,"type":"module"}')
   try {
@@ -83,7 +84,7 @@ const fromPyPi = () =>
 
 /** Why they cannot be had, as a text. */
 export const pythonEnvironment = async (name: string, packages: ReadonlyArray<string>): Promise<Installed | string> => {
-  const at = join(folder, name)
+  const at = join(judgesFolder, name)
   const python = join(at, "bin/python")
   await mkdir(at, { recursive: true })
   try {
