@@ -33,6 +33,7 @@ import { brief, voices } from "./speech/voices.ts"
 import { changes } from "./webhooks/changes.ts"
 import { manyEndpoints } from "./webhooks/endpoints.ts"
 import { flood } from "./webhooks/flood.ts"
+import { filters } from "./webhooks/filters.ts"
 import { order } from "./webhooks/order.ts"
 import { drain, hanging, kills, retries } from "./webhooks/faults.ts"
 import { alone, isolationFast, isolationSlow, latency } from "./webhooks/latency.ts"
@@ -51,7 +52,7 @@ export interface Scenario {
 export const catalogue: Readonly<Record<string, Scenario>> = {
   webhooks: {
     measures:
-      "deliveries: rate, latency, cost of one, isolation, retries, kills, drain, changes of endpoints, lanes, order; a quarter of an hour",
+      "deliveries: rate, latency, cost of one, isolation, retries, kills, drain, changes of endpoints, lanes, order, filters; a quarter of an hour",
     parts: {
       throughput,
       latency,
@@ -66,7 +67,8 @@ export const catalogue: Readonly<Record<string, Scenario>> = {
       endpoints: manyEndpoints,
       changes,
       lanes,
-      order
+      order,
+      filters
     },
     takes: []
   },

@@ -71,18 +71,29 @@ const nested = (filter: ContentFilter): Fits => {
   }
 }
 
-const allOf = (filter: ContentFilter): ((object: Fields) => boolean) => {
-  const tests = Object.entries(filter).map(([key, inner]) => {
+type FitsObject = (object: Fields) => boolean
+
+const allOf = (filter: ContentFilter): FitsObject => {
+  const entries = Object.entries(filter).toSorted(([, left], [, right]) => selectivity(right) - selectivity(left))
+  const [first = always, ...others] = entries.map(([key, inner]): FitsObject => {
     if (key === "$or") return anyOf(inner as ReadonlyArray<ContentFilter>)
     const fits = fieldTest(inner)
-    return (object: Fields) => fits(own(object, key))
+    // Only these names are found where an object has none itself.
+    return key in absent ? (object) => fits(own(object, key)) : (object) => fits(object[key])
   })
-  return (object: Fields) => tests.every((test) => test(object))
+  if (others.length === 0) return first
+  return (object) => first(object) && others.every((test) => test(object))
 }
 
-const anyOf = (filters: ReadonlyArray<ContentFilter>): ((object: Fields) => boolean) => {
+const always: FitsObject = () => true
+
+/** What asks for a certain value refuses most events, so it is asked first. */
+const selectivity = (inner: ContentFilter[string]): number =>
+  Array.isArray(inner) ? Number(inner.every(isScalar)) : Math.max(...Object.values(inner).map(selectivity))
+
+const anyOf = (filters: ReadonlyArray<ContentFilter>): FitsObject => {
   const branches = filters.map(allOf)
-  return (object: Fields) => branches.some((branch) => branch(object))
+  return (object) => branches.some((branch) => branch(object))
 }
 
 const fieldTest = (inner: ContentFilter[string]): Fits =>
@@ -93,7 +104,10 @@ const leaf = (alternatives: ReadonlyArray<Alternative>): Fits => {
   const operators = alternatives.flatMap((each) => (isScalar(each) ? [] : [each]))
   const tests = operators.flatMap(testsOf)
   const mayBeAbsent = operators.some((operator) => "exists" in operator && !operator.exists)
-  const fits: Fits = (value) => equals.has(value) || tests.some((test) => test(value))
+  const fits: Fits =
+    tests.length === 0
+      ? (value) => equals.has(value)
+      : (value) => equals.has(value) || tests.some((test) => test(value))
   return (value) => {
     if (isScalar(value)) return fits(value)
     let hasValue = false

@@ -52,9 +52,11 @@ export type EndpointConfiguration = Readonly<Record<string, unknown>>
 export const startDispatcher = async (
   natsUrl: string,
   endpoints: ReadonlyArray<EndpointConfiguration>,
-  delivery: Readonly<Record<string, unknown>> = {}
+  delivery: Readonly<Record<string, unknown>> = {},
+  sections: Readonly<Record<string, unknown>> = {}
 ): Promise<Dispatcher> => {
   const configuration = {
+    ...sections,
     Webhooks: endpoints,
     WebhookDelivery: { AllowCidrs: ["127.0.0.0/8"], ...delivery },
     Bus: { Url: natsUrl }

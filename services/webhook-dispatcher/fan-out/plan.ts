@@ -65,8 +65,8 @@ export const planRun = (run: FanOutRun, start: FanOutCursor): ReadonlyArray<FanO
     cursor = join(advance(cursor, event.sequence - 1), isParked)
     if (isOwn(event) && event.sequence <= (cursor.ahead ?? 0)) continue
     for (const target of wanting(targets, event)) {
-      if (cursor.next[target.id] !== undefined || hasNextEvent(cursor, target.id)) continue
       if (!fits(target, event)) continue
+      if (cursor.next[target.id] !== undefined || hasNextEvent(cursor, target.id)) continue
       if (isParked(target.id)) {
         cursor = park(cursor, target.id)
         continue
