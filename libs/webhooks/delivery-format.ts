@@ -1,19 +1,26 @@
 /** A delivery in the format of its endpoint. Made anew at each attempt, with the same bytes each time. Pure. */
 import { binaryCloudEvent, structuredCloudEvent } from "#events/cloudevents"
 import type { Delivery, DeliveryFormat } from "#webhooks/contract"
-import type { DueDelivery } from "./deliveries.ts"
 
-/** What leaves for the receiver. */
-export interface FormattedDelivery extends DueDelivery {
-  /** The content type and the attributes of a CloudEvent; none for an envelope. */
-  readonly contentHeaders?: Readonly<Record<string, string>>
+/** What the format of a delivery is made of. */
+interface ToFormat {
+  readonly delivery: Pick<Delivery, "deliveryId" | "event" | "sequence" | "isTest"> & {
+    readonly entity?: string | undefined
+    readonly traceparent?: string | undefined
+  }
+  readonly body: Uint8Array
 }
 
-/** `source`: the source of events that did not come as a CloudEvent. */
-export const formatted = (
-  due: DueDelivery,
-  { format, source }: { readonly format: DeliveryFormat; readonly source: string }
-): FormattedDelivery => {
+export interface Format {
+  readonly format: DeliveryFormat
+  /** The source of events that did not come as a CloudEvent. */
+  readonly source: string
+}
+
+/** With the content type and the attributes of a CloudEvent; none for an envelope. */
+export type Formatted<A> = A & { readonly contentHeaders?: Readonly<Record<string, string>> }
+
+export const formatted = <A extends ToFormat>(due: A, { format, source }: Format): Formatted<A> => {
   if (format === "starling") return due
   const { delivery, body } = due
   const made = (format === "cloudevents-binary" ? binaryCloudEvent : structuredCloudEvent)({
@@ -29,4 +36,5 @@ export const formatted = (
 }
 
 /** Of a resend the same as before; each test is an event of its own. */
-const cloudEventId = ({ isTest, deliveryId, sequence }: Delivery) => (isTest === true ? deliveryId : String(sequence))
+const cloudEventId = ({ isTest, deliveryId, sequence }: ToFormat["delivery"]) =>
+  isTest === true ? deliveryId : String(sequence)

@@ -4,7 +4,8 @@
  * previous secret, those of a CloudEvent, the opt-in Standard Webhooks trio, and the receiver's own.
  */
 import { createHmac } from "node:crypto"
-import type { FormattedDelivery } from "./delivery-format.ts"
+import type { DueDelivery } from "./deliveries.ts"
+import type { Formatted } from "./delivery-format.ts"
 
 /** An endpoint's signing settings: the newest key of each kind first. */
 export interface Signing {
@@ -16,7 +17,7 @@ export interface Signing {
 
 export const requestHeaders = (
   endpoint: Signing,
-  { delivery, body, gap, contentHeaders }: FormattedDelivery,
+  { delivery, body, gap, contentHeaders }: Formatted<DueDelivery>,
   attemptAtMs: number
 ): Readonly<Record<string, string>> => {
   const headers: Record<string, string> = {

@@ -5,7 +5,7 @@
  */
 import { Context, Effect, Latch, Layer, Queue } from "effect"
 import { Publisher } from "#bus"
-import type { Attempt, Delivery } from "#webhooks/contract"
+import type { Attempt, Delivery, DeliveryFormat } from "#webhooks/contract"
 import { isoTime, subjects } from "#base"
 import { Metrics } from "#runtime"
 import { attemptBatchCodec } from "#webhooks"
@@ -106,6 +106,7 @@ interface MadeAttempt {
   readonly headers: Readonly<Record<string, string>>
   readonly requestHeaders: Readonly<Record<string, string>>
   readonly decision: Decision
+  readonly format?: DeliveryFormat
   /** Removes the shared secret, which a failing receiver can echo. */
   readonly redact: (text: string) => string
 }
@@ -126,6 +127,7 @@ export const attemptRecord = (delivery: Delivery, endpointName: string, attempt:
     ? ""
     : attempt.redact(utf8.decode(attempt.body)).slice(0, responseCharactersMax),
   nextAttemptAt: attempt.decision._tag === "Retry" ? isoTime(attempt.decision.dueAtMs) : null,
+  ...(attempt.format === undefined || attempt.format === "starling" ? {} : { format: attempt.format }),
   ...(delivery.previousEndedAt === undefined ? {} : { previousEndedAt: delivery.previousEndedAt }),
   ...(isQuiet(attempt.result)
     ? {}

@@ -216,7 +216,13 @@ const conclude = (deps: Dependencies, delivery: SentDelivery): Effect.Effect<Ack
   const hide = token === undefined ? known : (text: string) => known(text.replaceAll(token.token, "<redacted>"))
   log.add(
     endpoint.id,
-    attemptRecord(due.delivery, endpoint.name, { ...sent, ...shownHeaders(delivery), decision, redact: hide })
+    attemptRecord(due.delivery, endpoint.name, {
+      ...sent,
+      ...shownHeaders(delivery),
+      format: endpoint.format,
+      decision,
+      redact: hide
+    })
   )
   const isDone = isTest || decision._tag === "Delivered"
   if (due.delivery.key !== undefined) {

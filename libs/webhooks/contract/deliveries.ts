@@ -59,11 +59,16 @@ export type AskedDeliveryAnswer = typeof AskedDeliveryAnswer.Type
 export const attemptOutcomes = ["delivered", "failed", "refused", "gone"] as const
 export type AttemptOutcome = (typeof attemptOutcomes)[number]
 
+/** What a delivery's body is: the envelope, or a CloudEvent 1.0 as JSON, or its data with attributes in headers. */
+export const deliveryFormats = ["starling", "cloudevents-structured", "cloudevents-binary"] as const
+export type DeliveryFormat = (typeof deliveryFormats)[number]
+
 const HeadersByName = Schema.Record(Schema.String, Schema.String)
 
 /**
  * One line of the delivery log. Headers and the answer's body are kept for attempts that did not deliver.
- * `previousEndedAt`: when the attempt before it ended, to help find that attempt's line.
+ * `previousEndedAt`: when the attempt before it ended, to help find that attempt's line. `format`: of its body, the
+ * envelope if absent.
  */
 export const Attempt = Schema.Struct({
   deliveryId: Uuid,
@@ -79,6 +84,7 @@ export const Attempt = Schema.Struct({
   responseBody: text(1_024),
   nextAttemptAt: Schema.NullOr(Timestamp),
   previousEndedAt: Schema.optionalKey(EpochMs),
+  format: Schema.optionalKey(Schema.Literals(deliveryFormats)),
   requestHeaders: Schema.optionalKey(HeadersByName),
   responseHeaders: Schema.optionalKey(HeadersByName)
 })

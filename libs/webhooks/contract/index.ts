@@ -16,6 +16,7 @@ export {
   type AttemptOutcome,
   attemptOutcomes,
   Delivery,
+  type DeliveryFormat,
   deliveryLaneOf,
   deliveryPartitionOf,
   deliveryPartitions,
@@ -34,4 +35,4 @@ export {
   EndpointSettings,
   KeptSecret
 } from "./endpoints.ts"
-export { type DeliveryFormat, EndpointEntry, repeatedEndpoints, WebhookDelivery, Webhooks } from "./settings.ts"
+export { EndpointEntry, repeatedEndpoints, WebhookDelivery, Webhooks } from "./settings.ts"

@@ -16,7 +16,7 @@ import {
   withDefault
 } from "#base"
 import { ContentFilter } from "./content-filter.ts"
-import { endpointIdOf } from "./deliveries.ts"
+import { deliveryFormats, endpointIdOf } from "./deliveries.ts"
 
 // Room for two keys and a few labels; a receiver's own limit is rarely below 8 KiB for all headers.
 const ownHeadersMax = 16
@@ -64,10 +64,6 @@ const headerIssue = (name: string, value: string, isRepeated: boolean) => {
     ? undefined
     : `not 1 to ${ownHeaderCharactersMax} visible characters`
 }
-
-/** What a delivery's body is: the envelope, or a CloudEvent 1.0 as JSON, or its data with attributes in headers. */
-const deliveryFormats = ["starling", "cloudevents-structured", "cloudevents-binary"] as const
-export type DeliveryFormat = (typeof deliveryFormats)[number]
 
 const OwnHeaders = Schema.Record(Schema.String, Schema.String).check(Schema.makeFilter(headerIssues))
 

@@ -4,7 +4,7 @@
  * Resends deliveries: each becomes a new delivery of the same event to the same endpoint, which names the old one.
  */
 import { randomUUID } from "node:crypto"
-import { Effect, Option, Stream } from "effect"
+import { Effect, Option, Result, Stream } from "effect"
 import { StreamReader } from "#bus"
 import { AskedDelivery, type Attempt, endpointIdOf } from "#webhooks/contract"
 import {
@@ -15,7 +15,9 @@ import {
   resendDeliveriesMax
 } from "#console/api"
 import { amended, Caller, conflict, HttpCall, jsonAnswer, notFound, routesOf, validationFailed } from "#http"
-import { askForDelivery, deliveryIdFrom, storedEventBody } from "#webhooks"
+import { askForDelivery, deliveryIdFrom, formatted, readStoredEvent, storedEventBody } from "#webhooks"
+import { EventTypes } from "#events"
+import { Configuration } from "#configuration"
 import { AuditLog } from "../AuditLog.ts"
 import {
   type Found,
@@ -34,12 +36,23 @@ import {
 import { endpointIds, notSent, refuseUnknown } from "./endpoints.ts"
 import { apiOptions, cursorText, type KeyedAct, linePlaceOf, once, refusing, timesOf } from "./requests.ts"
 
-/** The event's bytes as sent; none once EVENTS no longer has it. */
-export const bodyOf = Effect.fn("bodyOf")(function* ({ sequence }: Pick<Attempt, "sequence">) {
+/** The bytes as sent; none once EVENTS no longer has the event. */
+export const bodyOf = Effect.fn("bodyOf")(function* ({
+  sequence,
+  deliveryId,
+  format = "starling"
+}: Pick<Attempt, "sequence" | "deliveryId" | "format">) {
   const found = yield* (yield* StreamReader).next("EVENTS", sequence)
-  return Option.flatMap(found, (message) =>
-    message.sequence === sequence ? Option.some(storedEventBody(message)) : Option.none()
-  )
+  const types = yield* EventTypes
+  const { Events } = yield* Configuration
+  return Option.flatMap(found, (message) => {
+    if (message.sequence !== sequence) return Option.none()
+    const read = readStoredEvent(message, types)
+    if (Result.isFailure(read)) return Option.some(storedEventBody(message, types))
+    const { event } = read.success
+    const due = { delivery: { ...event, deliveryId }, body: event.body }
+    return Option.some(formatted(due, { format, source: Events.Source }).body)
+  })
 })
 
 /**

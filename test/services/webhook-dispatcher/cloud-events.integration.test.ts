@@ -2,11 +2,14 @@ import { randomUUID } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { verify } from "@octokit/webhooks-methods"
 import { CloudEvent, type CloudEventV1, HTTP } from "cloudevents"
-import { Effect } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { Publisher } from "#bus"
 import { AskedDelivery, endpointIdOf } from "#webhooks/contract"
 import { exampleEnvelope, subjects } from "#base"
+import { Configuration } from "#configuration"
+import { EventTypes } from "#events"
 import { askForDelivery, sendTest } from "#webhooks"
+import { bodyOf } from "../../../services/console/http/deliveries.ts"
 import { whileDispatching } from "../../support/dispatcher.ts"
 import type { ReceivedRequest } from "../../support/receiver.ts"
 import { arrived, publish, requestsTo, setUp } from "../../support/webhooks.ts"
@@ -30,6 +33,9 @@ const events = {
     { Name: "order.placed", Owners: ["internal-services"], SchemaVersion: "1.2.0", Schema: { required: ["total"] } }
   ]
 }
+const shownBy = Layer.unwrap(Effect.map(Configuration, ({ Events }) => EventTypes.layer(Events))).pipe(
+  Layer.provideMerge(Configuration.layerOf({ Events: events }))
+)
 const binary = HTTP.binary(order)
 const structured = HTTP.structured(order)
 
@@ -77,6 +83,17 @@ describe("a receiver of CloudEvents", () => {
               const signature = String(headers["x-service-signature"])
               assert.isTrue(yield* Effect.promise(() => verify(secret, body, signature)), path)
               assert.strictEqual(headers["x-own"], "1")
+            }
+          }
+          for (const format of formats) {
+            for (const { headers, body } of requestsTo(receiver, `/${format}`).slice(1)) {
+              const attempt = {
+                deliveryId: String(headers["x-service-delivery"]),
+                sequence: Number(headers["x-service-sequence"]),
+                format
+              }
+              const shown = yield* Effect.provide(bodyOf(attempt), shownBy)
+              assert.strictEqual(new TextDecoder().decode(Option.getOrThrow(shown)), body, "as the console shows it")
             }
           }
           const [, plain, ...orders] = requestsTo(receiver, "/starling")
