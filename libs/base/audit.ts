@@ -17,6 +17,7 @@ export const auditActions = [
   "endpoint-create",
   "endpoint-change",
   "endpoint-rotate",
+  "endpoint-reseal",
   "endpoint-remove",
   "endpoint-enable",
   "endpoint-disable",

@@ -34,7 +34,7 @@ export {
   readFanOutCursor
 } from "./fan-out-cursor.ts"
 export { type Members, readMembers, readRoster, rosterCodec } from "./roster.ts"
-export { type Decided, overlapMsDefault, readSettings, withoutOldSecrets } from "./endpoints/changes.ts"
+export { type Decided, overlapMsDefault, readSettings, isUnencrypted, withoutOldSecrets } from "./endpoints/changes.ts"
 export {
   credentialFaults,
   jwtAlgorithm,

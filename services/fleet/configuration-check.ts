@@ -60,6 +60,7 @@ const secretIn =
   }
 
 const sealingKey = secretIn("WebhookDelivery", "SecretsKeyEnvVar", "sealing")
+const previousSealingKey = secretIn("WebhookDelivery", "PreviousSecretsKeyEnvVar", "sealing")
 
 const brokerPassword: RoleCheck = ({ Bus }) => {
   const password = isJson(Bus) ? Bus["Password"] : undefined
@@ -70,7 +71,7 @@ const brokerPassword: RoleCheck = ({ Bus }) => {
 
 /** A role's checks are loaded with it: a process carries nothing of the roles that it does not run. */
 const checks: Partial<Record<RoleName, () => Promise<ReadonlyArray<RoleCheck>>>> = {
-  console: async () => [secretIn("Console", "PageProxySecretEnvVar", "proof"), sealingKey],
+  console: async () => [secretIn("Console", "PageProxySecretEnvVar", "proof"), sealingKey, previousSealingKey],
   "webhook-dispatcher": async () => [
     secretsOf(
       {
@@ -82,7 +83,8 @@ const checks: Partial<Record<RoleName, () => Promise<ReadonlyArray<RoleCheck>>>>
       "Webhooks"
     ),
     secretIn("WebhookDelivery", "ProxyPasswordEnvVar", "password"),
-    sealingKey
+    sealingKey,
+    previousSealingKey
   ],
   "model-gateway": async () => {
     const { modelFaultsOf } = await import("#model-gateway/models")

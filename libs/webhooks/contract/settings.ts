@@ -298,7 +298,11 @@ export const WebhookDelivery = section(
     ),
     SecretsKeyEnvVar: optional(
       EnvironmentName,
-      "The variable that holds a key: secrets of endpoints made at run time are then encrypted on the bus."
+      "The variable that holds a key: secrets of endpoints made at run time are then encrypted on the bus. The next release wants one where `Bus.Topology` is `verify`."
+    ),
+    PreviousSecretsKeyEnvVar: optional(
+      EnvironmentName,
+      "The variable that holds the key before that one, until `./starling endpoints reseal` has sealed all anew."
     )
   },
   ({ ProxyUrl, ProxyUsername, ProxyPasswordEnvVar }) => {

@@ -28,6 +28,7 @@ import {
   decideRemoval,
   decideRotation,
   readSettings,
+  resealed,
   type Rotation
 } from "./changes.ts"
 import { certificateFacts, openCredentials } from "./credentials.ts"
@@ -78,6 +79,13 @@ interface Request {
   readonly revision?: number | undefined
 }
 
+export interface Resealed {
+  /** How many were sealed anew; the others were already. */
+  readonly resealed: number
+  /** The names of those that none of the keys opens. */
+  readonly unreadable: ReadonlyArray<string>
+}
+
 type WriteError = BusError | NoSuchEndpoint | EndpointIsConfigured | EndpointWasChanged
 
 export class WebhookEndpoints extends Context.Service<
@@ -99,6 +107,8 @@ export class WebhookEndpoints extends Context.Service<
     readonly disable: (request: Request) => Effect.Effect<ShownEndpoint, WriteError | NotActedOn>
     /** Nothing is sent after the answer, whichever it is. False when no endpoint has this name. */
     readonly remove: (request: Request) => Effect.Effect<boolean, WriteError | NotActedOn>
+    /** Seals what the bus keeps of every endpoint with the present key. */
+    readonly reseal: Effect.Effect<Resealed, BusError>
     readonly rotate: (request: Request & Rotation) => Effect.Effect<ShownEndpoint, WriteError | InvalidEndpoint>
   }
 >()("starling/webhooks/WebhookEndpoints") {
@@ -127,7 +137,8 @@ export class WebhookEndpoints extends Context.Service<
           enable: (request) => Effect.map(enabling(request, true), ({ record }) => shown(record, seal)),
           disable: (request) =>
             Effect.map(Effect.tap(enabling(request, false), actedOn(deps)), ({ record }) => shown(record, seal)),
-          remove: (request) => remove(deps, request)
+          remove: (request) => remove(deps, request),
+          reseal: reseal(deps)
         })
       })
     )
@@ -135,17 +146,18 @@ export class WebhookEndpoints extends Context.Service<
 
 interface Dependencies extends Effect.Success<ReturnType<typeof openDependencies>> {}
 
-type SealSettings = Pick<WebhookDelivery, "SecretsKeyEnvVar">
+type SealSettings = Pick<WebhookDelivery, "SecretsKeyEnvVar" | "PreviousSecretsKeyEnvVar">
 
 /** The seal of endpoints' secrets as configured. */
-export const configuredSeal = Effect.fnUntraced(function* ({ SecretsKeyEnvVar }: SealSettings) {
-  if (SecretsKeyEnvVar === undefined) return secretSeal(undefined)
-  const key = yield* secretFromEnv({
-    variable: SecretsKeyEnvVar,
-    path: "WebhookDelivery.SecretsKeyEnvVar",
-    kind: "sealing"
-  }).pipe(Effect.mapError((fault) => new InvalidConfiguration({ faults: [fault] })))
-  return secretSeal(key)
+export const configuredSeal = Effect.fnUntraced(function* (settings: SealSettings) {
+  const keyOf = (key: keyof SealSettings) => {
+    const variable = settings[key]
+    if (variable === undefined) return Effect.undefined
+    return secretFromEnv({ variable, path: `WebhookDelivery.${key}`, kind: "sealing" }).pipe(
+      Effect.mapError((fault) => new InvalidConfiguration({ faults: [fault] }))
+    )
+  }
+  return secretSeal(yield* keyOf("SecretsKeyEnvVar"), yield* keyOf("PreviousSecretsKeyEnvVar"))
 })
 
 const openDependencies = Effect.fnUntraced(function* (settings: SealSettings) {
@@ -315,6 +327,29 @@ const remove = Effect.fn("WebhookEndpoints.remove")(function* (deps: Dependencie
   yield* awaitActedOn(deps.presences, yield* deps.store.lastRevision)
   return false
 })
+
+const reseal = ({ store, endpoints, seal }: Dependencies) =>
+  Effect.map(
+    Stream.runCollect(
+      Stream.mapEffect(store.bucket.scan(">"), ({ key, value: { name } }) =>
+        Effect.map(
+          endpoints.change(key, (before) => {
+            const next = before === undefined ? Result.succeed(undefined) : resealed(before, seal)
+            if (Result.isFailure(next)) return kept("unreadable" as const)
+            return Result.succeed({
+              answer: next.success === undefined ? null : ("resealed" as const),
+              next: next.success
+            })
+          }),
+          ({ answer }) => ({ answer, name })
+        )
+      )
+    ),
+    (all): Resealed => ({
+      resealed: all.filter(({ answer }) => answer === "resealed").length,
+      unreadable: all.flatMap(({ answer, name }) => (answer === "unreadable" ? [name] : []))
+    })
+  )
 
 const shown = (record: EndpointRecord, seal: SecretSeal): ShownEndpoint => {
   const read = readSettings(record, seal)

@@ -22,7 +22,7 @@ import {
   withCredentials
 } from "./credentials.ts"
 import { EndpointExists, EndpointWasChanged, InvalidEndpoint } from "./errors.ts"
-import type { SecretSeal } from "./seal.ts"
+import { isPlain, type SecretSeal } from "./seal.ts"
 
 /** New secrets; an absent one stays unchanged. */
 export interface SecretInput {
@@ -204,6 +204,39 @@ export const withoutOldSecrets = (record: EndpointRecord, nowMs: number): Endpoi
     secrets: current(record.secrets),
     standardWebhooksSecrets: current(record.standardWebhooksSecrets)
   }
+}
+
+const sealedIn = ({ headers, credentials, secrets, standardWebhooksSecrets }: EndpointRecord) =>
+  [headers, credentials, ...[...secrets, ...standardWebhooksSecrets].map(({ sealed }) => sealed)].flatMap((sealed) =>
+    sealed === null || sealed === undefined ? [] : [sealed]
+  )
+
+/** Whether something of a record is only encoded on the bus. */
+export const isUnencrypted = (record: EndpointRecord) => sealedIn(record).some(isPlain)
+
+/**
+ * The record sealed anew with the present key; undefined when it is already. Fails when something of it cannot be
+ * opened. Not an operator's change.
+ */
+export const resealed = (
+  record: EndpointRecord,
+  seal: SecretSeal
+): Result.Result<EndpointRecord | undefined, string> => {
+  const id = endpointIdOf(record.name)
+  const all = sealedIn(record)
+  if (all.every((sealed) => seal.isCurrent(id, sealed))) return Result.succeed(undefined)
+  return Result.map(Result.all(all.map((sealed) => seal.open(id, sealed))), (opened) => {
+    const anew = new Map(all.map((sealed, index) => [sealed, seal.seal(id, opened[index] ?? "")]))
+    const again = (sealed: string) => anew.get(sealed) ?? sealed
+    const keptAgain = (kept: ReadonlyArray<KeptSecret>) => kept.map((one) => ({ ...one, sealed: again(one.sealed) }))
+    return {
+      ...record,
+      headers: record.headers === null ? null : again(record.headers),
+      ...(record.credentials == null ? {} : { credentials: again(record.credentials) }),
+      secrets: keptAgain(record.secrets),
+      standardWebhooksSecrets: keptAgain(record.standardWebhooksSecrets)
+    }
+  })
 }
 
 /** The settings of a record, including its headers. Fails with why they cannot be read. */

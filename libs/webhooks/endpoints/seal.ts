@@ -9,6 +9,8 @@ export interface SecretSeal {
   readonly seal: (endpointId: string, secret: string) => string
   /** Fails with why it cannot be opened. */
   readonly open: (endpointId: string, sealed: string) => Result.Result<string, string>
+  /** Whether it is sealed as a new one would be. */
+  readonly isCurrent: (endpointId: string, sealed: string) => boolean
 }
 
 const algorithm = "aes-256-gcm"
@@ -17,20 +19,33 @@ const tagBytes = 16
 const plain = "plain:"
 const encrypted = "aes-256-gcm:"
 
-export const secretSeal = (secretKey: string | undefined): SecretSeal => {
-  const key = secretKey === undefined ? undefined : keyOf(secretKey)
+/** Whether a value of the bus is only encoded. */
+export const isPlain = (sealed: string) => sealed.startsWith(plain)
+
+/** `previousKey` opens what was sealed before the key was changed. */
+export const secretSeal = (secretKey: string | undefined, previousKey?: string): SecretSeal => {
+  const keys = [secretKey, previousKey].flatMap((one) => (one === undefined ? [] : [keyOf(one)]))
+  const key = secretKey === undefined ? undefined : keys[0]
+  const openBy = (by: Buffer, id: string, sealed: string) =>
+    Result.try({
+      try: () => decrypt(by, id, sealed.slice(encrypted.length)),
+      catch: () => "it is sealed with another key"
+    })
   return {
     seal: (id, secret) =>
       key === undefined ? plain + encode(Buffer.from(secret)) : encrypted + encrypt(key, id, secret),
     open: (id, sealed) => {
-      if (sealed.startsWith(plain)) return Result.succeed(decode(sealed.slice(plain.length)).toString("utf8"))
+      if (isPlain(sealed)) return Result.succeed(decode(sealed.slice(plain.length)).toString("utf8"))
       if (!sealed.startsWith(encrypted)) return Result.fail("it is sealed in an unknown way")
-      if (key === undefined) return Result.fail("it is sealed, and SecretsKeyEnvVar names no key")
-      return Result.try({
-        try: () => decrypt(key, id, sealed.slice(encrypted.length)),
-        catch: () => "it is sealed with another key"
-      })
-    }
+      const [first, ...others] = keys
+      if (first === undefined) return Result.fail("it is sealed, and SecretsKeyEnvVar names no key")
+      return others.reduce(
+        (opened, by) => (Result.isSuccess(opened) ? opened : openBy(by, id, sealed)),
+        openBy(first, id, sealed)
+      )
+    },
+    isCurrent: (id, sealed) =>
+      key === undefined ? isPlain(sealed) : !isPlain(sealed) && Result.isSuccess(openBy(key, id, sealed))
   }
 }
 

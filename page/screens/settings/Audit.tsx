@@ -22,6 +22,7 @@ const isAct: Readonly<Record<Act["action"], true>> = {
   "endpoint-create": true,
   "endpoint-change": true,
   "endpoint-rotate": true,
+  "endpoint-reseal": true,
   "endpoint-remove": true,
   "endpoint-enable": true,
   "endpoint-disable": true,

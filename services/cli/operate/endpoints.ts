@@ -388,6 +388,11 @@ export const endpoints = family("endpoints", {
       about: "Disables an endpoint that was created at run time. Nothing is sent to it; its events are kept.",
       text: ({ name }) => `${name} is disabled`
     }),
+    operation("reseal", "resealEndpoints", {
+      about:
+        "Seals the secrets of all endpoints that were created at run time with the key of WebhookDelivery.SecretsKeyEnvVar. With --json, names those that none of the keys opens.",
+      text: ({ resealed }) => `sealed anew: ${resealed}`
+    }),
     operation("remove", "removeEndpoint", {
       about: "Removes an endpoint that was created at run time. Its pending deliveries are abandoned.",
       text: ({ name }) => `${name} is removed`

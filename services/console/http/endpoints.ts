@@ -287,6 +287,11 @@ const rotate = Effect.fnUntraced(function* ({ reason, overlapSeconds, ...secrets
   return jsonAnswer(yield* viewOf((at) => at.rotate({ ...secrets, name, overlapMs, by })))
 })
 
+const reseal = Effect.fnUntraced(function* ({ reason }: Because) {
+  yield* written("endpoint-reseal", "", reason)
+  return jsonAnswer(yield* refusing((yield* WebhookEndpoints).reseal))
+})
+
 const remove = Effect.fnUntraced(function* ({ reason, revision }: typeof OfRevision.Type) {
   const name = yield* nameOfCall
   yield* refuseConfigured(name)
@@ -370,6 +375,7 @@ export const endpointsRoutes = routesOf(
     createEndpoint: ({ body }) => Effect.flatMap(body, create),
     changeEndpoint: ({ body }) => Effect.flatMap(body, change),
     rotateEndpoint: ({ body }) => Effect.flatMap(body, rotate),
+    resealEndpoints: ({ body }) => Effect.flatMap(body, reseal),
     removeEndpoint: ({ body }) => Effect.flatMap(body, remove),
     enableEndpoint: ({ body }) =>
       Effect.flatMap(

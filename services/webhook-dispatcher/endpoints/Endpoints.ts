@@ -16,10 +16,11 @@ import {
 import type { DispatcherPresence, EndpointRecord } from "#webhooks/contract"
 import { Configuration } from "#configuration"
 import { EventTypes } from "#events"
-import { InvalidConfiguration } from "#runtime"
+import { InvalidConfiguration, check } from "#runtime"
 import {
   configuredSeal,
   type EndpointStore,
+  isUnencrypted,
   eventNames,
   filterFaults,
   openEndpointStore,
@@ -72,6 +73,7 @@ export class Endpoints extends Context.Service<
       const store = yield* openEndpointStore
       const copy = endpointsCopy(configured, yield* readerOfRecords)
       yield* watchCertificates(copy.all)
+      yield* watchEncryption(copy.unencrypted)
       let act: (ids: ReadonlyArray<string>) => Effect.Effect<void> = () => Effect.void
       let actsOn = 0
       const first = Deferred.makeUnsafe<void>()
@@ -132,6 +134,19 @@ const checkFilters = Effect.gen(function* () {
   yield* Effect.logWarning("filters name events that are not declared").pipe(Effect.annotateLogs({ faults }))
 })
 
+/** Where the streams are somebody's, so are their backups: secrets belong encrypted there. */
+const watchEncryption = Effect.fnUntraced(function* (unencrypted: ReadonlyMap<string, string>) {
+  if ((yield* Configuration).Bus.Topology !== "verify") return
+  const run = Effect.suspend(() =>
+    unencrypted.size === 0
+      ? Effect.void
+      : Effect.fail(
+          `secrets of ${unencrypted.size} endpoints are not encrypted on the bus, which the next release refuses: set WebhookDelivery.SecretsKeyEnvVar, then ./starling endpoints reseal`
+        )
+  )
+  yield* check({ name: "sealing", run })
+})
+
 const countEvery = "1 second"
 
 const countDispatchers = Effect.fnUntraced(function* (
@@ -163,6 +178,8 @@ interface EndpointsCopy {
   readonly byId: (id: string) => EndpointSettings | undefined
   readonly leaving: ReadonlyMap<string, LeavingEndpoint>
   readonly revision: () => number
+  /** The names of those with something that is only encoded on the bus. */
+  readonly unencrypted: ReadonlyMap<string, string>
   /** The ids with an expiring secret. */
   readonly rotating: ReadonlySet<string>
   readonly isRemoved: (id: string) => boolean
@@ -178,6 +195,7 @@ const endpointsCopy = (configured: ReadonlyArray<EndpointSettings>, read: ReadRe
   const leaving = new Map<string, LeavingEndpoint>()
   const stored = new Set<string>()
   const rotating = new Set<string>()
+  const unencrypted = new Map<string, string>()
   let all = configured
   let revision = 0
 
@@ -190,6 +208,8 @@ const endpointsCopy = (configured: ReadonlyArray<EndpointSettings>, read: ReadRe
     revision = Math.max(revision, changed)
     leaving.delete(id)
     rotating.delete(id)
+    unencrypted.delete(id)
+    if (Option.isSome(entry) && isUnencrypted(entry.value.value)) unencrypted.set(id, entry.value.value.name)
     if (Option.isSome(entry) && hasEnd(entry.value.value)) rotating.add(id)
     if (Option.isNone(entry)) stored.delete(id)
     else stored.add(id)
@@ -217,6 +237,7 @@ const endpointsCopy = (configured: ReadonlyArray<EndpointSettings>, read: ReadRe
     byId: (id) => present.get(id),
     leaving,
     rotating,
+    unencrypted,
     revision: () => revision,
     isRemoved: (id) => !present.has(id) && !stored.has(id),
     ids: () => [...stored],

@@ -149,6 +149,11 @@ export const SentTest = Schema.Struct({
   deliveryId: Uuid.pipe(describe("As the receiver sees it in `X-Service-Delivery`, beside `X-Service-Test: true`."))
 }).annotate({ identifier: "SentTest" })
 
+export const Resealed = Schema.Struct({
+  resealed: Count.pipe(describe("How many were sealed anew; the others were already.")),
+  unreadable: Schema.Array(Schema.String).pipe(describe("The names of those that none of the keys opens."))
+}).annotate({ identifier: "Resealed" })
+
 const example = { reason: "its receiver moves" }
 
 export const EndpointsGroup = guarded(
@@ -195,6 +200,14 @@ export const EndpointsGroup = guarded(
       "The secret before signs beside the new one for the overlap, and is gone afterwards. Credentials are replaced at " +
       "once, for connections made from then on.",
     example: { ...example, secret: "a-new-secret-of-the-receiver", overlapSeconds: 3_600 }
+  }),
+  act("resealEndpoints", "/endpoints/reseal", {
+    success: Resealed,
+    scope: "console:operate",
+    summary: "Seal all endpoints' secrets anew",
+    description:
+      "With the key of `WebhookDelivery.SecretsKeyEnvVar`, where the bus has them by the previous key, or by none.",
+    example: { reason: "a new key" }
   }),
   act("removeEndpoint", "/endpoints/:name/remove", {
     payload: OfRevision,

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import { endpointIdOf } from "#webhooks/contract"
-import { credentialFaults, openCredentials, type OwnCredentials, secretSeal } from "#webhooks"
-import { decideCreation, decideRemoval, decideRotation } from "../../../../libs/webhooks/endpoints/changes.ts"
+import { credentialFaults, isUnencrypted, openCredentials, type OwnCredentials, secretSeal } from "#webhooks"
+import { decideCreation, decideRemoval, decideRotation, resealed } from "../../../../libs/webhooks/endpoints/changes.ts"
 import { certificateFacts } from "../../../../libs/webhooks/endpoints/credentials.ts"
 import { newAuthority, type Signed } from "../../../support/certificates.ts"
 
@@ -135,5 +135,38 @@ describe("a record with credentials", () => {
   it("loses them with its endpoint", () => {
     const { record } = Result.getOrThrow(decideRemoval(made(), { revision: 1, act }))
     assert.isNull(record.credentials)
+  })
+})
+
+describe("a change of the sealing key", () => {
+  const next = secretSeal("the next key of this test", "a key of this test")
+
+  it("seals all of a record anew, once, and the previous key opens it meanwhile", () => {
+    const before = {
+      ...made(),
+      headers: seal.seal(endpointIdOf("a"), "{}"),
+      secrets: [{ sealed: seal.seal(endpointIdOf("a"), "signs"), notAfterMs: null }]
+    }
+    assert.deepStrictEqual(Result.getOrThrow(openCredentials(before, next)), ours)
+    const after = Result.getOrThrow(resealed(before, next))
+    assert.isDefined(after)
+    if (after === undefined) return
+    assert.strictEqual(after.revision, before.revision)
+    const only = secretSeal("the next key of this test")
+    assert.deepStrictEqual(Result.getOrThrow(openCredentials(after, only)), ours)
+    assert.strictEqual(Result.getOrThrow(only.open(endpointIdOf("a"), after.secrets[0]?.sealed ?? "")), "signs")
+    assert.isTrue(Result.isFailure(openCredentials(after, seal)))
+    assert.isUndefined(Result.getOrThrow(resealed(after, next)))
+  })
+
+  it("leaves a record alone that none of the keys opens", () => {
+    assert.isTrue(Result.isFailure(resealed(made(), secretSeal("another key of this test"))))
+  })
+
+  it("encrypts what was only encoded", () => {
+    const plain = { ...made({}), headers: secretSeal(undefined).seal(endpointIdOf("a"), "{}") }
+    assert.isTrue(isUnencrypted(plain))
+    const after = Result.getOrThrow(resealed(plain, seal))
+    assert.isFalse(after === undefined || isUnencrypted(after))
   })
 })
