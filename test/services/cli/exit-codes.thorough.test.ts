@@ -49,6 +49,7 @@ const onFleet: ReadonlyArray<string> = [
   "endpoints resume demo",
   "endpoints enable demo",
   "endpoints disable demo",
+  "endpoints reseal",
   "endpoints remove demo",
   "deliveries list",
   "deliveries show 6f1c2f0e-5d0a-4c1b-9a55-0c8f6b9f2a01",
