@@ -4,7 +4,14 @@
  * strings, numbers, booleans and null alone: to `exists`, as to EventBridge, an object or an empty list is no value.
  * Pure.
  */
-import type { Affix, Alternative, Comparison, ContentFilter, NumericRange, Scalar } from "#webhooks/contract"
+import type {
+  FilterAffix,
+  FilterAlternative,
+  FilterComparison,
+  ContentFilter,
+  FilterRange,
+  FilterScalar
+} from "#webhooks/contract"
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -36,7 +43,8 @@ export const firstMismatch = (
 
 const absent: Fields = {}
 
-const isScalar = (value: unknown): value is Scalar => (typeof value === "object" ? value === null : value !== undefined)
+const isScalar = (value: unknown): value is FilterScalar =>
+  typeof value === "object" ? value === null : value !== undefined
 
 const isObject = (value: unknown): value is Fields => !isScalar(value) && value !== undefined && !Array.isArray(value)
 
@@ -97,9 +105,9 @@ const anyOf = (filters: ReadonlyArray<ContentFilter>): FitsObject => {
 }
 
 const fieldTest = (inner: ContentFilter[string]): Fits =>
-  Array.isArray(inner) ? leaf(inner as ReadonlyArray<Alternative>) : nested(inner as ContentFilter)
+  Array.isArray(inner) ? leaf(inner as ReadonlyArray<FilterAlternative>) : nested(inner as ContentFilter)
 
-const leaf = (alternatives: ReadonlyArray<Alternative>): Fits => {
+const leaf = (alternatives: ReadonlyArray<FilterAlternative>): Fits => {
   const equals = new Set<unknown>(alternatives.filter(isScalar))
   const operators = alternatives.flatMap((each) => (isScalar(each) ? [] : [each]))
   const tests = operators.flatMap(testsOf)
@@ -120,30 +128,30 @@ const leaf = (alternatives: ReadonlyArray<Alternative>): Fits => {
   }
 }
 
-const testsOf = (operator: Exclude<Alternative, Scalar>): ReadonlyArray<Fits> => {
+const testsOf = (operator: Exclude<FilterAlternative, FilterScalar>): ReadonlyArray<Fits> => {
   if ("exists" in operator) return operator.exists ? [() => true] : []
   if ("numeric" in operator) return [inRange(operator.numeric)]
   if (!("anything-but" in operator)) return [affixTest(operator)]
   const { "anything-but": but } = operator
   if (isObject(but)) {
-    const has = affixTest(but as Affix)
+    const has = affixTest(but as FilterAffix)
     return [(value) => !has(value)]
   }
   const refused = new Set<unknown>(Array.isArray(but) ? but : [but])
   return [(value) => !refused.has(value)]
 }
 
-const affixTest = (affix: Affix): Fits =>
+const affixTest = (affix: FilterAffix): Fits =>
   "prefix" in affix
     ? (value) => typeof value === "string" && value.startsWith(affix.prefix)
     : (value) => typeof value === "string" && value.endsWith(affix.suffix)
 
-const inRange = ([comparison, bound, second = comparison, other = bound]: NumericRange): Fits => {
+const inRange = ([comparison, bound, second = comparison, other = bound]: FilterRange): Fits => {
   const [isIn, isInToo] = [comparisons[comparison], comparisons[second]]
   return (value) => typeof value === "number" && isIn(value, bound) && isInToo(value, other)
 }
 
-const comparisons: Readonly<Record<Comparison, (value: number, bound: number) => boolean>> = {
+const comparisons: Readonly<Record<FilterComparison, (value: number, bound: number) => boolean>> = {
   "=": (value, bound) => value === bound,
   "<": (value, bound) => value < bound,
   "<=": (value, bound) => value <= bound,

@@ -2,7 +2,7 @@
 import { mayComeFromOutside } from "#bus"
 import { compileFilter, didYouMean, Envelope, eventCatalogue, type Fault } from "#base"
 import type { EventType, EventTypes } from "#events"
-import type { Alternative, ContentFilter, EndpointSettings } from "#webhooks/contract"
+import type { FilterAlternative, ContentFilter, EndpointSettings } from "#webhooks/contract"
 import { compileContentFilter } from "./content-filter.ts"
 
 type DeclaredEvent = Pick<EventType, "name" | "isOptIn">
@@ -67,7 +67,7 @@ const contentFaults = (filter: ContentFilter, path: string, names: ChosenNames):
 
 const eventFaults = (inner: ContentFilter[string], path: string, names: ChosenNames): ReadonlyArray<Fault> => {
   const { declared, chosen, isOpen } = names
-  const alternatives = Array.isArray(inner) ? (inner as ReadonlyArray<Alternative>) : []
+  const alternatives = Array.isArray(inner) ? (inner as ReadonlyArray<FilterAlternative>) : []
   const never = alternatives.flatMap((alternative, at) => {
     const name = textOf(alternative)
     return isAnyFitting([alternative], declared) || mayBe(name, names)
@@ -83,5 +83,5 @@ const isAnyFitting = (event: ContentFilter[string], names: ReadonlyArray<Declare
   return names.some(({ name }) => fits({ event: name }))
 }
 
-const textOf = (alternative: Alternative) =>
+const textOf = (alternative: FilterAlternative) =>
   typeof alternative === "string" ? alternative : JSON.stringify(alternative)

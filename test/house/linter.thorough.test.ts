@@ -10,7 +10,8 @@ interface Report {
 }
 
 const lint = (folder: string, ...paths: ReadonlyArray<string>) => {
-  const options = ["--format=json", ...paths]
+  // Packages may bring configurations of their own.
+  const options = ["--format=json", "--disable-nested-config", ...paths]
   const { stdout } = spawnSync("node_modules/.bin/oxlint", options, { cwd: folder, encoding: "utf8" })
   return JSON.parse(stdout) as Report
 }

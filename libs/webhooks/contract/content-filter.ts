@@ -5,26 +5,28 @@
  */
 import { Schema } from "effect"
 
-export type Scalar = string | number | boolean | null
+export type FilterScalar = string | number | boolean | null
 
-export type Affix = { readonly prefix: string } | { readonly suffix: string }
+export type FilterAffix = { readonly prefix: string } | { readonly suffix: string }
 
-export type Comparison = "=" | "<" | "<=" | ">" | ">="
+export type FilterComparison = "=" | "<" | "<=" | ">" | ">="
 
 /** One comparison, or a lower bound and an upper one. */
-export type NumericRange = readonly [Comparison, number] | readonly [Comparison, number, Comparison, number]
+export type FilterRange =
+  | readonly [FilterComparison, number]
+  | readonly [FilterComparison, number, FilterComparison, number]
 
 /** One way in which a field can fit. */
-export type Alternative =
-  | Scalar
-  | Affix
+export type FilterAlternative =
+  | FilterScalar
+  | FilterAffix
   | { readonly exists: boolean }
-  | { readonly numeric: NumericRange }
-  | { readonly "anything-but": Scalar | ReadonlyArray<Scalar> | Affix }
+  | { readonly numeric: FilterRange }
+  | { readonly "anything-but": FilterScalar | ReadonlyArray<FilterScalar> | FilterAffix }
 
 /** All its fields must fit. A list is a field's alternatives; of `$or`, one filter must fit. */
 export interface ContentFilter {
-  readonly [field: string]: ContentFilter | ReadonlyArray<Alternative> | ReadonlyArray<ContentFilter>
+  readonly [field: string]: ContentFilter | ReadonlyArray<FilterAlternative> | ReadonlyArray<ContentFilter>
 }
 
 // Envelopes nest four deep; this leaves room for details of others.
@@ -87,7 +89,7 @@ const issuesOf = (filter: Readonly<Record<string, unknown>>): ReadonlyArray<Issu
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-const isScalar = (value: unknown): value is Scalar =>
+const isScalar = (value: unknown): value is FilterScalar =>
   value === null || typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)
 
 /** The values that an alternative compares with. */
@@ -120,7 +122,8 @@ const butIssue = (value: unknown) => {
 }
 const butText = "anything-but takes a value, a list of them, a prefix or a suffix"
 
-const isComparison = (value: unknown): value is Comparison => ["=", "<", "<=", ">", ">="].includes(value as string)
+const isComparison = (value: unknown): value is FilterComparison =>
+  ["=", "<", "<=", ">", ">="].includes(value as string)
 
 const numericIssue = (value: unknown) => {
   if (!Array.isArray(value)) return numericText

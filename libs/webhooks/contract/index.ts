@@ -1,11 +1,11 @@
 /** The messages, records and settings of webhooks, and how receivers verify them, as data. */
 export {
-  type Affix,
-  type Alternative,
-  type Comparison,
+  type FilterAffix,
+  type FilterAlternative,
+  type FilterComparison,
   ContentFilter,
-  type NumericRange,
-  type Scalar
+  type FilterRange,
+  type FilterScalar
 } from "./content-filter.ts"
 export {
   Abandonment,

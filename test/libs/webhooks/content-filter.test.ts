@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { compileContentFilter, firstMismatch } from "#webhooks"
-import type { Alternative, ContentFilter } from "#webhooks/contract"
+import type { FilterAlternative, ContentFilter } from "#webhooks/contract"
 
 /** The sample event of the README of aws/event-ruler, on which EventBridge runs. */
 const sample = {
@@ -21,7 +21,9 @@ const employees = {
 }
 
 const fits = (filter: ContentFilter, event: unknown) => compileContentFilter(filter)(event)
-const detail = (field: string, ...alternatives: ReadonlyArray<Alternative>) => ({ detail: { [field]: alternatives } })
+const detail = (field: string, ...alternatives: ReadonlyArray<FilterAlternative>) => ({
+  detail: { [field]: alternatives }
+})
 
 describe("a content filter", () => {
   it.each<readonly [string, ContentFilter, boolean]>([
@@ -136,7 +138,7 @@ describe("a content filter", () => {
 
 const keys = ["a", "b", "__proto__"]
 const scalars = ["", "x", "xy", 0, 1, 2.5, true, null]
-const operators: ReadonlyArray<Alternative> = [
+const operators: ReadonlyArray<FilterAlternative> = [
   { prefix: "x" },
   { suffix: "y" },
   { exists: true },
@@ -161,7 +163,9 @@ const chance = (seed: number) => {
     Object.fromEntries(several(least, () => [one(keys), make()] as const))
   const filter = (depth: number): ContentFilter => {
     const fields = objectOf(1, () =>
-      depth > 0 && below(3) === 0 ? filter(depth - 1) : several<Alternative>(1, () => one([...scalars, ...operators]))
+      depth > 0 && below(3) === 0
+        ? filter(depth - 1)
+        : several<FilterAlternative>(1, () => one([...scalars, ...operators]))
     )
     return depth > 0 && below(4) === 0 ? { ...fields, $or: several(2, () => filter(depth - 1)) } : fields
   }
@@ -186,7 +190,7 @@ const plainly = (filter: ContentFilter, value: unknown): boolean => {
       const found = Object.entries(object).find(([name]) => name === key)?.[1]
       if (!Array.isArray(inner)) return plainly(inner as ContentFilter, found)
       const scalars = [found].flat(Infinity).filter((each) => each !== undefined && !isPlain(each))
-      return (inner as ReadonlyArray<Alternative>).some((alternative) =>
+      return (inner as ReadonlyArray<FilterAlternative>).some((alternative) =>
         JSON.stringify(alternative) === '{"exists":false}'
           ? scalars.length === 0
           : scalars.some((scalar) => holds(alternative, scalar))
@@ -195,7 +199,7 @@ const plainly = (filter: ContentFilter, value: unknown): boolean => {
   )
 }
 
-const holds = (alternative: Alternative, value: unknown): boolean => {
+const holds = (alternative: FilterAlternative, value: unknown): boolean => {
   if (!isPlain(alternative)) return alternative === value
   const text = typeof value === "string" ? value : undefined
   const { prefix, suffix, numeric, "anything-but": but } = alternative as Readonly<Record<string, unknown>>
@@ -206,5 +210,5 @@ const holds = (alternative: Alternative, value: unknown): boolean => {
     return numeric.length === 2 ? value > 0 : value >= 1 && value < 2.5
   }
   if (but === undefined) return true
-  return isPlain(but) ? !holds(but as Alternative, value) : ![but].flat().includes(value as never)
+  return isPlain(but) ? !holds(but as FilterAlternative, value) : ![but].flat().includes(value as never)
 }
