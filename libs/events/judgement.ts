@@ -1,6 +1,7 @@
 /**
  * Whether an event may be published: its envelope is valid, its type is declared, its publisher owns the type, and its
- * details fit the type's schema. An event is judged by what was declared when it was stored, whenever it is read. Pure.
+ * details fit the type's schema. An event is judged by its type as it was when the event was stored, whenever it is
+ * read; a type of the configuration as the file now has it. Pure.
  */
 import { Result } from "effect"
 import { decodeEnvelope, decodeToken, encodeToken, type Envelope, type Fault, findEvent } from "#base"

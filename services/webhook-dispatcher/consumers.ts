@@ -1,8 +1,6 @@
 /**
- * The consumers of DELIVERIES, and the endpoint workers that they feed. Up to PartitionsAbove endpoints have a consumer
- * each: the broker keeps their backlog, concurrency and pauses, so no endpoint can affect another. More endpoints than
- * the broker handles well with a consumer each share one consumer per partition. Workers outlive a switch between the
- * two, and every change of their endpoint.
+ * The open consumers of DELIVERIES, and the endpoint workers that they feed. Workers outlive every change of their
+ * endpoint and of its consumers.
  */
 import { Clock, Effect, Exit, Latch, Schedule, Scope } from "effect"
 import {
@@ -16,11 +14,20 @@ import {
   nak,
   type Received
 } from "#bus"
-import { deliveryPartitionOf, deliveryPartitions } from "#webhooks/contract"
+import { deliveryPartitionOf } from "#webhooks/contract"
 import { deliveryStream, orderedPartition, subjects } from "#base"
 import { Configuration } from "#configuration"
 import { type DueDelivery, dueDeliveryCodec, EndpointStates } from "#webhooks"
 import type { DueInLane } from "./backlogs.ts"
+import {
+  declaredConsumers,
+  durableOf,
+  endpointOf,
+  isOrdered,
+  keyOf,
+  orderedDurableOf,
+  partitionDurableOf
+} from "./consumer-declarations.ts"
 import { DeliveryAttempts } from "./delivery-attempt.ts"
 import { DeliveryMetrics } from "./metrics.ts"
 import { BreakerLimits, endpointWorker, type EndpointWorker } from "./endpoint-worker.ts"
@@ -30,7 +37,6 @@ import { removeLeftovers } from "./leftovers.ts"
 import { type EndpointSettings, isEnabled, isMadeAgain, isOf } from "./endpoints/settings.ts"
 import { DeliveryOrder } from "./order/DeliveryOrder.ts"
 import { orderedDeliveries } from "./order/ordered-delivery.ts"
-import { heldMax } from "./order/queue.ts"
 
 export interface Consuming {
   readonly workers: () => Iterable<EndpointWorker>
@@ -343,6 +349,14 @@ const follow = Effect.fnUntraced(function* ({ deps, running, workers }: State, i
   }
 })
 
+/** The name of the consumer that takes what is due. */
+const takerOf = ({ deps, running: { inPartitions } }: State, { lane, endpointId, subject }: DueInLane) => {
+  const isInOrder = subject === subjects.deliveries(lane).due(orderedPartition, endpointId)
+  const hasOrder = deps.endpoints.byId(endpointId)?.orderKey !== undefined
+  if (inPartitions ? isInOrder : hasOrder) return orderedDurableOf(endpointId)
+  return inPartitions ? partitionDurableOf(deliveryPartitionOf(endpointId)) : durableOf(endpointId)
+}
+
 /** Until when the broker should hold an endpoint's deliveries. */
 const heldUntilMs = ({ states }: Dependencies, worker: EndpointWorker) => {
   const settings = worker.settings()
@@ -485,89 +499,3 @@ export const obstacleTo = (
   if (probing || worker.inWork() >= settings.concurrency) return { reason: "full", untilMs: nowMs + fullDelayMs }
   return undefined
 }
-
-/**
- * A dead worker is noticed after this; its deliveries then go to another one. Heartbeats keep work in progress alive,
- * so this need not cover a receiver's timeout.
- */
-const ackWaitMs = 5_000
-/** Many are held, each with a heartbeat; a dead taker's consumer is replaced, whatever its deliveries wait for. */
-const orderedAckWaitMs = 10_000
-
-/** Deliveries in work per partition and process: a few for each of its endpoints, and a bound on memory. */
-const partitionUnackedMax = 512
-
-const durableOf = (endpointId: string) => `endpoint-${endpointId}`
-
-const orderedDurableOf = (endpointId: string) => `ordered-${endpointId}`
-
-const isOrdered = (durable: string) => durable.startsWith("ordered-")
-
-/** The endpoint of a consumer of its own. */
-const endpointOf = (durable: string) => durable.slice(durable.indexOf("-") + 1)
-
-const partitionDurableOf = (partition: number) => `partition-${partition}`
-
-/** The name of the consumer that takes what is due. */
-const takerOf = ({ deps, running: { inPartitions } }: State, { lane, endpointId, subject }: DueInLane) => {
-  const isInOrder = subject === subjects.deliveries(lane).due(orderedPartition, endpointId)
-  const hasOrder = deps.endpoints.byId(endpointId)?.orderKey !== undefined
-  if (inPartitions ? isInOrder : hasOrder) return orderedDurableOf(endpointId)
-  return inPartitions ? partitionDurableOf(deliveryPartitionOf(endpointId)) : durableOf(endpointId)
-}
-
-const keyOf = ({ stream, durable }: Pick<ConsumerDeclaration, "stream" | "durable">) => `${stream} ${durable}`
-
-/**
- * The consumers that the endpoints need: one for each, or one for each partition, in its lane, and wherever deliveries
- * were left; while endpoints move, in every lane, so that no lane holds anything without a consumer. An ordered
- * endpoint always has one of its own, in the process that takes it.
- */
-const declaredConsumers = (
-  { endpoints, lanes, partitionsAbove }: Dependencies,
-  isTaken: (endpoint: EndpointSettings) => boolean,
-  strays: ReadonlySet<string> = new Set()
-): ReadonlyArray<ConsumerDeclaration> => {
-  const all = endpoints.all()
-  const { count, before, cursors } = lanes.state()
-  const isMoving = before !== undefined || cursors.some((cursor) => cursor?.left !== undefined)
-  const inPartitions = all.length > partitionsAbove
-  return lanes.all.flatMap((lane) => {
-    const isNeeded = (partition: number, consumer: ConsumerDeclaration) =>
-      isMoving || partition % count === lane || strays.has(keyOf(consumer))
-    const ofPartitions = inPartitions
-      ? partitionConsumers(lane).filter((consumer, partition) => isNeeded(partition, consumer))
-      : []
-    const own = all.flatMap((endpoint) => {
-      if (inPartitions && endpoint.orderKey === undefined && strays.size === 0) return []
-      const consumer = consumerOf(endpoint, lane, inPartitions)
-      if (endpoint.orderKey !== undefined) {
-        return isTaken(endpoint) && isNeeded(endpoint.partition, consumer) ? [consumer] : []
-      }
-      return (inPartitions ? strays.has(keyOf(consumer)) : isNeeded(endpoint.partition, consumer)) ? [consumer] : []
-    })
-    return [...ofPartitions, ...own]
-  })
-}
-
-/** In partitions an endpoint without an order has one only where deliveries were left from an order. */
-const consumerOf = (endpoint: EndpointSettings, lane: number, inPartitions: boolean): ConsumerDeclaration => {
-  const { dueOf, due } = subjects.deliveries(lane)
-  const isOfOrder = inPartitions || endpoint.orderKey !== undefined
-  return {
-    stream: deliveryStream(lane),
-    durable: isOfOrder ? orderedDurableOf(endpoint.id) : durableOf(endpoint.id),
-    filterSubjects: [inPartitions ? due(orderedPartition, endpoint.id) : dueOf(endpoint.id)],
-    unackedMax: endpoint.orderKey === undefined ? endpoint.concurrency : heldMax + 2 * endpoint.concurrency,
-    ackWaitMs: endpoint.orderKey === undefined ? ackWaitMs : orderedAckWaitMs
-  }
-}
-
-const partitionConsumers = (lane: number): ReadonlyArray<ConsumerDeclaration> =>
-  Array.from({ length: deliveryPartitions }, (_, partition) => ({
-    stream: deliveryStream(lane),
-    durable: partitionDurableOf(partition),
-    filterSubjects: [subjects.deliveries(lane).dueIn(partition)],
-    unackedMax: partitionUnackedMax,
-    ackWaitMs
-  }))

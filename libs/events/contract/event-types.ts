@@ -53,7 +53,11 @@ export const EventTypeEntry = Schema.Struct({
     false,
     "Whether it goes only to endpoints whose filter asks for it, as progress events do."
   ),
-  Retired: withDefault(Schema.Boolean, false, "A retired type is refused; its events of before are still delivered.")
+  Retired: withDefault(
+    Schema.Boolean,
+    false,
+    "A retired type is refused. Retired here, also its events that still wait; at run time only those after it."
+  )
 })
 export interface EventTypeEntry extends Schema.Schema.Type<typeof EventTypeEntry> {}
 

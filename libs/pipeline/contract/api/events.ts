@@ -39,7 +39,8 @@ export const EventsGroup = guarded(
     scope: "events:publish",
     summary: "Publish events",
     description:
-      "One event, or a list of at most 100: all are stored in EVENTS in their order, or none. Each is of a declared type that " +
+      "One event, or a list of at most 100. All are stored in EVENTS in their order, or none if any is refused; behind a 503 " +
+      "some may be stored, and the same request with the same key stores the others. Each is of a declared type that " +
       "the token owns, and fits its schema; `fields` names every fault by its JSON pointer, in a list with the event's index " +
       "before it. A CloudEvent comes in any of its HTTP forms: `application/cloudevents+json`, " +
       "`application/cloudevents-batch+json`, or its attributes in `ce-` headers. The same `Idempotency-Key`, or for two " +
