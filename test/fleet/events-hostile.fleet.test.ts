@@ -191,17 +191,20 @@ describe("ten thousand hostile publishes", () => {
   it(
     "are all answered with their faults, deliver nothing, and hold up no good event",
     async () => {
+      const startedMs = Date.now()
       const flood = inParallel(publishes, ask)
       const good = await goodOnes(flood)
       await flood
+      const floodMs = Date.now() - startedMs
       assert.strictEqual(answers.get("Refused"), publishes)
       await until(() => new Set(delivered()).size, { is: (count) => count >= good.size })
       assert.sameMembers([...new Set(delivered())], [...good.keys()], "the good ones, and no other")
       const lateMs = receiver.requests.flatMap(({ headers, atMs }) => {
-        const startedMs = good.get(Number(headers["x-service-sequence"]))
-        return startedMs === undefined ? [] : [atMs - startedMs]
+        const sentMs = good.get(Number(headers["x-service-sequence"]))
+        return sentMs === undefined ? [] : [atMs - sentMs]
       })
-      assert.isBelow(Math.max(...lateMs), 5_000, "while both cores check hostile events")
+      // A share of the whole, for the machine is busy with nothing else.
+      assert.isBelow(Math.max(...lateMs), floodMs / 20, "the slowest good one")
     },
     withinMs
   )
