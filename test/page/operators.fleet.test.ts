@@ -153,7 +153,7 @@ describe.skipIf(!hasBrowser)("the page of an operator", () => {
     await page.getByRole("dialog").getByText("in service").waitFor()
     assert.strictEqual(await page.getByRole("button", { name: "Pause" }).count(), 0)
     await page.goto(`${fleet.ready.console}/#/events`)
-    await page.getByRole("heading", { name: "Events" }).waitFor()
+    await page.getByRole("heading", { name: "Events", exact: true }).waitFor()
     assert.strictEqual(await page.getByRole("button", { name: "Trigger" }).count(), 0)
     await page.close()
   })
