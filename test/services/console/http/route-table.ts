@@ -48,6 +48,7 @@ export const routeTable: ReadonlyArray<RouteRow> = [
   ofNobody("POST /endpoints/{name}/pause"),
   ofNobody("POST /endpoints/{name}/resume"),
   ofNobody("POST /endpoints/{name}/test"),
+  row("POST /endpoints/reseal", "console:operate", 200, because),
   row("POST /endpoints/try-filter", "console:read", 200, { settings: {} }),
   row("GET /deliveries", "console:read", 200),
   row("GET /deliveries/{deliveryId}", "console:read", 404),

@@ -14,6 +14,8 @@ const get = Effect.fnUntraced(function* (path: string, token: string) {
   return yield* Effect.promise(() => response.text())
 })
 
+const cursorIn = (page: string) => (JSON.parse(page) as Json)["nextCursor"] as string | null
+
 describe("the settings on the console", () => {
   it.live("are listed with value, source and reason, by section and in pages", () =>
     withConsole((call) =>
@@ -54,17 +56,19 @@ describe("the settings on the console", () => {
       const origin = Layer.succeed(ConfigurationOrigin, { file: "/etc/starling.json", sources: new Map() })
       const secrets = Layer.effectDiscard(Effect.map(Secrets, ({ add }) => add("a-key-of-somebody")))
       yield* Effect.gen(function* () {
-        const text = yield* get("/settings?limit=100", yield* tokenOf("owner"))
-        const body = JSON.parse(text) as Json
-        assert.strictEqual(body["file"], "/etc/starling.json")
-        const bus = itemsOf(body).filter(({ key }) => String(key).startsWith("Bus."))
-        const rest = yield* get(`/settings?limit=100&cursor=${body["nextCursor"]}`, yield* tokenOf("viewer"))
+        const first = yield* get("/settings?limit=100", yield* tokenOf("owner"))
+        assert.strictEqual((JSON.parse(first) as Json)["file"], "/etc/starling.json")
+        const texts = [first]
+        const viewer = yield* tokenOf("viewer")
+        for (let next = cursorIn(first); next !== null; next = cursorIn(texts.at(-1) ?? "")) {
+          texts.push(yield* get(`/settings?limit=100&cursor=${next}`, viewer))
+        }
+        const text = texts.join("\n")
         for (const secret of ["in-the-url", "the-password", "in-the-path", "a-key-of-somebody"]) {
           assert.notInclude(text, secret)
-          assert.notInclude(rest, secret)
         }
         assert.include(text, "<redacted>")
-        const all = [...bus, ...itemsOf(JSON.parse(rest) as Json)]
+        const all = texts.flatMap((page) => itemsOf(JSON.parse(page) as Json))
         const password = all.find(({ key }) => key === "Bus.Password")
         assert.deepInclude(password ?? {}, { value: null, isSet: true, isHidden: true })
       }).pipe(Effect.provide(consoleOn(server, changes).pipe(Layer.provideMerge(secrets), Layer.provideMerge(origin))))
