@@ -13,15 +13,18 @@ export interface DispatcherOptions {
   readonly delivery?: Readonly<Record<string, unknown>>
   /** The section `Events`. */
   readonly events?: Readonly<Record<string, unknown>>
+  /** The section `Bus`: what the role does about it; the test's own server is used. */
+  readonly bus?: Readonly<Record<string, unknown>>
   readonly environment?: Readonly<Record<string, string>>
   /** The consumers as the role sees them, for example one whose answers are held up. */
   readonly consumers?: (real: Consumers["Service"]) => Consumers["Service"]
 }
 
-const configuration = ({ endpoints, delivery, events = {} }: DispatcherOptions) =>
+const configuration = ({ endpoints, delivery, events = {}, bus = {} }: DispatcherOptions) =>
   Configuration.layerOf({
     Webhooks: endpoints,
     Events: events,
+    Bus: bus,
     WebhookDelivery: { AllowCidrs: ["127.0.0.0/8"], ...delivery }
   })
 

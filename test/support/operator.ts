@@ -4,7 +4,11 @@ import { Configuration } from "#configuration"
 import { EventTypes } from "#events"
 import { WebhookEndpoints } from "#webhooks"
 
-export const operator = WebhookEndpoints.layer({}).pipe(
-  Layer.provide(Layer.unwrap(Effect.map(Configuration, ({ Events }) => EventTypes.layer(Events)))),
-  Layer.provide(Configuration.layerOf({}))
-)
+/** With these keys of `WebhookDelivery` that seal secrets. */
+export const operatorWith = (keys: Parameters<typeof WebhookEndpoints.layer>[0]) =>
+  WebhookEndpoints.layer(keys).pipe(
+    Layer.provide(Layer.unwrap(Effect.map(Configuration, ({ Events }) => EventTypes.layer(Events)))),
+    Layer.provide(Configuration.layerOf({}))
+  )
+
+export const operator = operatorWith({})
