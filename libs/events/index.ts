@@ -13,7 +13,7 @@ export {
 } from "./errors.ts"
 export { EventTypeDeclarations } from "./EventTypeDeclarations.ts"
 export { configuredTypes, EventTypes } from "./EventTypes.ts"
-export { type EventMessage, openEvent, type OpenedEvent } from "./open-event.ts"
+export { cameAsCloudEvent, type EventMessage, openEvent, type OpenedEvent } from "./open-event.ts"
 export {
   type DeclaredTypes,
   faultsOfContent,

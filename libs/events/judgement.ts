@@ -6,6 +6,7 @@
 import { Result } from "effect"
 import { decodeEnvelope, decodeToken, encodeToken, type Envelope, type Fault, findEvent } from "#base"
 import { mayComeFromOutside } from "#bus"
+import { cloudEventFaults } from "#events/cloudevents"
 import { type EventType, under } from "./event-types.ts"
 
 /** The types in force. */
@@ -52,6 +53,8 @@ export const judgeEvent = (
         isOptIn: isOptIn || type?.isOptIn === true
       })
     }
+    const misplaced = envelope.cloudEvent === undefined ? [] : cloudEventFaults(envelope.cloudEvent)
+    if (misplaced.length > 0) return Result.fail(under("/cloudEvent", misplaced))
     if (known) return Result.succeed({ envelope, isDeclared: true, isOptIn })
     const type = types.at(envelope.event, sequence)
     if (type === undefined) {

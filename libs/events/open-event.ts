@@ -6,6 +6,7 @@ import { Result } from "effect"
 import type { Fault } from "#base"
 import { parseUnambiguousJson, unmarked } from "#base/json"
 import {
+  type CloudEventEnvelope,
   type CloudEventMessage,
   cloudEventMode,
   isCloudEvent,
@@ -24,6 +25,8 @@ export interface OpenedEvent {
   readonly envelope: unknown
   /** What receivers get: of an envelope the bytes as they came, without a byte order mark. */
   readonly body: Uint8Array
+  /** It came as a CloudEvent, which its source and its id tell from all others. */
+  readonly isCloudEvent: boolean
 }
 
 /** The same message, read with the same options, gives the same bytes. */
@@ -33,12 +36,14 @@ export const openEvent = (
 ): Result.Result<OpenedEvent, ReadonlyArray<Fault>> => {
   const { data: body } = message
   const headers = cloudEventHeaders(message)
-  const asCloudEvent = () => readCloudEvent({ headers, body }, options)
+  const asCloudEvent = () => Result.map(readCloudEvent({ headers, body }, options), cameAsCloudEvent)
   if (headers !== noHeaders && cloudEventMode(headers) !== undefined) return asCloudEvent()
   return Result.flatMap(parseUnambiguousJson(body), (envelope) =>
-    isCloudEvent(envelope) ? asCloudEvent() : Result.succeed({ envelope, body: unmarked(body) })
+    isCloudEvent(envelope) ? asCloudEvent() : Result.succeed({ envelope, body: unmarked(body), isCloudEvent: false })
   )
 }
+
+export const cameAsCloudEvent = (event: CloudEventEnvelope): OpenedEvent => ({ ...event, isCloudEvent: true })
 
 /** Headers of NATS keep their case, and a CloudEvent's may have any. */
 const cloudEventHeaders = ({ header, headerNames }: EventMessage): CloudEventMessage["headers"] => {

@@ -180,6 +180,8 @@ describe("an event of a deployment's own service", () => {
     const second = await post("shop", envelope("order.paid"), key)
     assert.deepStrictEqual(second, first)
     assert.strictEqual((await post("shop", envelope("order.paid", { id: "B" }), key)).status, 409)
+    assert.strictEqual((await post("shop", [envelope("order.paid")], key)).status, 409, "a list is another body")
+    assert.strictEqual((await post("other", envelope("order.paid"), key)).status, 400, "it owns neither type nor key")
   })
 
   it("by a token that does not own its type, or has no scope for it, is refused", async () => {

@@ -71,6 +71,19 @@ export const checkedAttributes = (
   return faults.length === 0 ? Result.succeed(attributes) : Result.fail(faults.slice(0, faultsMax))
 }
 
+// They have a place of their own in the envelope.
+const elsewhere = ["specversion", "type", "time", "data"]
+
+/** What is wrong with an envelope's `cloudEvent`, which a publisher can write by hand. */
+export const cloudEventFaults = (given: Readonly<Record<string, unknown>>): ReadonlyArray<Fault> => {
+  const misplaced = elsewhere.filter((name) => Object.hasOwn(given, name))
+  const checked = checkedAttributes({ ...given, specversion: specVersion, type: "event" })
+  return [
+    ...misplaced.map((name) => ({ path: `/${name}`, message: "has its place in the envelope itself" })),
+    ...(Result.isFailure(checked) ? checked.failure.filter(({ path }) => !misplaced.includes(path.slice(1))) : [])
+  ]
+}
+
 const faultsMax = 50
 
 const faultOf = (name: string, value: unknown): string | undefined => {

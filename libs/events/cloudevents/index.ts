@@ -1,4 +1,5 @@
 /** CloudEvents 1.0: read from messages of HTTP and NATS into envelopes, and made of envelopes for receivers. */
+export { cloudEventFaults } from "./attributes.ts"
 export {
   type CloudEventEnvelope,
   type CloudEventMessage,

@@ -78,7 +78,7 @@ const ownAttributes = (text: string | undefined, head: Readonly<Record<string, s
   if (text === undefined) return undefined
   const given = JSON.parse(text) as Readonly<Record<string, unknown>> | null
   const { id, source, ...others } = given ?? {}
-  const checked = checkedAttributes({ specversion: specVersion, id, source, ...head, ...others })
+  const checked = checkedAttributes({ id, source, ...others, specversion: specVersion, ...head })
   return Result.getOrUndefined(checked)
 }
 

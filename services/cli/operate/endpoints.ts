@@ -391,7 +391,8 @@ export const endpoints = family("endpoints", {
     operation("reseal", "resealEndpoints", {
       about:
         "Seals the secrets of all endpoints that were created at run time with the key of WebhookDelivery.SecretsKeyEnvVar. With --json, names those that none of the keys opens.",
-      text: ({ resealed }) => `sealed anew: ${resealed}`
+      text: (_, { resealed, unreadable }) =>
+        [`sealed anew: ${resealed}`, ...unreadable.map((name) => `not opened by any key: ${name}`)].join("\n")
     }),
     operation("remove", "removeEndpoint", {
       about: "Removes an endpoint that was created at run time. Its pending deliveries are abandoned.",

@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { Effect } from "effect"
-import { CommandRefused, misused, readJsonObject } from "../console.ts"
+import { CommandRefused, fileOf, misused, readJsonObject } from "../console.ts"
 import { exportedFiles } from "../export/files.ts"
 import { eventName, file, json, reason, text, texts, toggle, word } from "../flags.ts"
 import { printAct, printObject } from "../answers.ts"
@@ -171,7 +171,8 @@ const exportTypes = consoleCommand(
   (client, { folder, json }) =>
     Effect.gen(function* () {
       const files = exportedFiles(yield* ownTypes(client))
-      yield* Effect.forEach(files, ({ path, content }) => written(join(folder, path), content), { discard: true })
+      const target = yield* fileOf(folder)
+      yield* Effect.forEach(files, ({ path, content }) => written(join(target, path), content), { discard: true })
       const paths = files.map(({ path }) => path)
       yield* printAct({ folder, files: paths }, { json, text: `${paths.length} files are in ${folder}` })
     })

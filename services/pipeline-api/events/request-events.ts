@@ -2,7 +2,7 @@
 import { Result } from "effect"
 import type { Fault } from "#base"
 import { elementTexts, parseUnambiguousText, utf8Text } from "#base/json"
-import { openEvent, type OpenedEvent } from "#events"
+import { cameAsCloudEvent, openEvent, type OpenedEvent } from "#events"
 import { type CloudEventMessage, cloudEventMode, readCloudEvents, type ReadOptions } from "#events/cloudevents"
 import { eventsPerRequestMax } from "#pipeline/api"
 
@@ -22,7 +22,9 @@ export const requestEvents = (
   const mode = cloudEventMode(message.headers)
   if (mode !== undefined) {
     const isList = mode === "batch"
-    return Result.flatMap(readCloudEvents(message, options), (events) => bounded({ events, isList }))
+    return Result.flatMap(readCloudEvents(message, options), (events) =>
+      bounded({ events: events.map(cameAsCloudEvent), isList })
+    )
   }
   return Result.flatMap(utf8Text(message.body), (text) =>
     Result.flatMap(parseUnambiguousText(text), (body) => {

@@ -36,18 +36,22 @@ const publishEvents = Effect.gen(function* () {
   const { events, isList } = yield* accepted(
     requestEvents({ headers, body }, intake.readingAt(yield* Clock.currentTimeMillis))
   )
+  const owner = `token:${label ?? tokenId}`
   const arrived = events.map((event, index) => ({
-    owner: `token:${label ?? tokenId}`,
+    owner,
     event,
-    id: key === undefined ? cloudEventId(event) : `${workspace} ${key} ${index}`
+    id: key === undefined ? cloudEventId(event) : digestOf([workspace, key, String(index)])
   }))
   const store = Effect.gen(function* () {
     const stored = yield* intake.publish(arrived)
     const items = yield* accepted(Result.mapError(stored, (faults) => placed(faults, isList)))
     return jsonAnswer({ items }, { status: 201 })
   })
-  const fingerprint = hash("sha256", Buffer.concat(events.map((event) => event.body)), "hex")
-  return yield* (yield* Idempotency).run({ workspace, route: `POST ${route}`, key, fingerprint }, refusing(store))
+  const bodies = events.map(({ body: text }) => Buffer.from(text).toString("base64"))
+  const fingerprint = digestOf([isList ? "a list" : "one", ...bodies])
+  // An owner's keys are its own: another would be answered for an event that it may not publish.
+  const request = { workspace, route: `POST ${route} ${owner}`, key, fingerprint }
+  return yield* (yield* Idempotency).run(request, refusing(store))
 })
 
 /** Faults become the fields of a refusal, by their JSON pointers. */
@@ -58,9 +62,12 @@ const accepted = Effect.fnUntraced(function* <A>(read: Result.Result<A, Readonly
 })
 
 /** What tells a CloudEvent from all others, so that one that comes twice is stored once. */
-const cloudEventId = ({ envelope }: OpenedEvent) => {
+const cloudEventId = ({ envelope, isCloudEvent }: OpenedEvent) => {
   const { cloudEvent } = envelope as Pick<Envelope, "cloudEvent">
-  return cloudEvent === undefined ? undefined : `${cloudEvent.source} ${cloudEvent.id}`
+  return isCloudEvent && cloudEvent !== undefined ? digestOf([cloudEvent.source, cloudEvent.id]) : undefined
 }
+
+/** Of texts as a list: neither their bounds nor their characters matter to a header. */
+const digestOf = (texts: ReadonlyArray<string>) => hash("sha256", JSON.stringify(texts), "hex")
 
 export const eventRoutes = routesOf(EventsGroup, { publishEvents: () => publishEvents }, apiOptions)

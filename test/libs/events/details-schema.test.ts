@@ -76,12 +76,12 @@ describe("the schema of an event type's details", () => {
     assert.deepStrictEqual(pathsOf({ ...named, type: "object", $defs: { a: true }, $ref: "#/$defs/a" }, {}), [])
   })
 
-  const doubling = (keyword: string) => {
+  const doubling = (keyword: string, leaf: unknown = { type: "string" }) => {
     const steps = Array.from({ length: 12 }, (_, at) => {
       const next = { $ref: `#/$defs/d${at + 1}` }
       return [`d${at}`, { [keyword]: Array.from({ length: 8 }, () => next) }] as const
     })
-    return { $defs: { ...Object.fromEntries(steps), d12: { type: "string" } }, $ref: "#/$defs/d0" }
+    return { $defs: { ...Object.fromEntries(steps), d12: leaf }, $ref: "#/$defs/d0" }
   }
   const many = (count: number, of: (at: number) => unknown) => Array.from({ length: count }, (_, at) => of(at))
   const long = "a".repeat(200_000)
@@ -91,6 +91,7 @@ describe("the schema of an event type's details", () => {
   const hostile: ReadonlyArray<readonly [string, object, unknown]> = [
     ["references that double", doubling("allOf"), 1],
     ["alternatives that double", doubling("anyOf"), 1],
+    ["references that double and all hold", doubling("allOf", true), { a: 1 }],
     ["a reference to itself", { $ref: "#" }, 1],
     ["an alternative that is itself", { anyOf: [{ $ref: "#" }, { type: "string" }] }, 1],
     ["nested quantifiers", { properties: { a: { pattern: "^(a+)+$" } } }, { a: `${long}!` }],

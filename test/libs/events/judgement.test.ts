@@ -116,6 +116,22 @@ describe("an event's judgement", () => {
     assert.strictEqual(judged(envelope, from, types), expected)
   })
 
+  const forged: ReadonlyArray<readonly [string, Readonly<Record<string, unknown>>, string]> = [
+    ["a type of its own", { type: "work_item.merged" }, "/cloudEvent/type"],
+    ["a time of its own", { time: "2020-01-01T00:00:00Z" }, "/cloudEvent/time"],
+    ["a version of its own", { specversion: "2.0" }, "/cloudEvent/specversion"],
+    ["data", { data: "x" }, "/cloudEvent/data"],
+    ["an id of two lines", { id: "a\r\nX: y" }, "/cloudEvent/id"],
+    ["half of a surrogate pair", { id: "\ud800" }, "/cloudEvent/id"],
+    ["a source that is no URI", { source: "a b" }, "/cloudEvent/source"],
+    ["a name that no header takes", { "a\r\nX": "y" }, "/cloudEvent/a\r\nX"]
+  ]
+  it.each(forged)("of an envelope whose cloudEvent has %s names the place", (_name, attributes, path) => {
+    const envelope = orderCreated({ cloudEvent: { id: "7", source: "/shop", ...attributes } })
+    const found = judgeEvent({ envelope, from: "internal-services", sequence: 7 }, typesOf(typeOf({})))
+    assert.deepStrictEqual(Result.isFailure(found) ? found.failure.map((fault) => fault.path) : [], [path])
+  })
+
   it("takes the fleet's own events whatever is declared", () => {
     for (const { name, isProgress } of eventCatalogue) {
       assert.strictEqual(judged(exampleEnvelope(name), undefined, none), isProgress ? "declared, opt-in" : "declared")
