@@ -112,14 +112,15 @@ describe("a content filter", () => {
     assert.isFalse(fits({ a: { b: ["x"] } }, { a: nest(200_000) }))
     const objects = (count: number) => ({ a: Array.from({ length: count }, (_, at) => ({ b: at, c: [at, at, at] })) })
     const filter: ContentFilter = { a: { b: [{ numeric: ["<", 0] }], c: [{ "anything-but": -1 }] } }
-    const seconds = (event: unknown) => {
+    const once = (event: unknown) => {
       const begun = performance.now()
-      for (let round = 0; round < 5; round += 1) assert.isFalse(fits(filter, event))
+      assert.isFalse(fits(filter, event))
       return performance.now() - begun
     }
+    // The best of several: another process may have the processor meanwhile.
+    const bestMs = (event: unknown) => Math.min(...Array.from({ length: 7 }, () => once(event)))
     const [small, large] = [objects(10_000), objects(100_000)]
-    seconds(small)
-    assert.isBelow(seconds(large), 50 * Math.max(1, seconds(small)))
+    assert.isBelow(bestMs(large), 50 * Math.max(0.2, bestMs(small)))
   })
 
   it("answers as a matcher that was written to be read", () => {
