@@ -73,14 +73,13 @@ export class AccessTokens extends Context.Service<
         current,
         afterRefusal: (endpoint, client, refused) =>
           Effect.suspend(() => {
-            const now = known.get(client)
-            if (now !== undefined && now.id !== refused.id) return current(endpoint, client)
-            if (!isWorthAnother(refused, deps.clock.currentTimeMillisUnsafe())) return Effect.undefined
-            return shared({
-              endpoint,
-              client,
-              isGood: (found, atMs) => found.id !== refused.id && isUsable(found, atMs)
-            })
+            const nowMs = deps.clock.currentTimeMillisUnsafe()
+            // One near its end could be refused as well.
+            const isGood = (found: AccessToken, atMs: number) => found.id !== refused.id && !isOld(found, atMs)
+            const now = known.get(client) ?? refused
+            if (isGood(now, nowMs)) return Effect.succeed(now)
+            if (now.id === refused.id && !isWorthAnother(refused, nowMs)) return Effect.undefined
+            return shared({ endpoint, client, isGood })
           })
       })
     })
