@@ -4,6 +4,7 @@
  */
 import { Result } from "effect"
 import type { Fault } from "#base"
+import { sameJson } from "#base/json"
 import { decodeEventType, type EventTypeEntry, type EventTypeRecord } from "#events/contract"
 import { readEventType } from "./event-types.ts"
 import { EventTypeExists, EventTypeWasChanged, InvalidEventType } from "./errors.ts"
@@ -118,13 +119,3 @@ const breaking = (before: EventTypeRecord, settings: EventTypeEntry): ReadonlyAr
     message: `it refuses the example of before (${path === "" ? "" : `${path}: `}${message}): give it another SchemaVersion`
   }))
 }
-
-const sameJson = (left: unknown, right: unknown) => sorted(left) === sorted(right)
-
-/** JSON with the keys of every object sorted. */
-const sorted = (value: unknown): string =>
-  JSON.stringify(value, (_key, part: unknown) =>
-    typeof part === "object" && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).toSorted(([left], [right]) => (left < right ? -1 : 1)))
-      : part
-  )

@@ -13,6 +13,7 @@ import {
   type SchemaNode
 } from "json-schema-library"
 import type { Fault } from "#base"
+import { sortedJson } from "#base/json"
 import { linearPattern, type LinearPattern } from "./linear-pattern.ts"
 
 /** Checks details; without faults they are valid. Paths are JSON pointers into the details. */
@@ -251,7 +252,7 @@ const uniqueItems = (keyword: Keyword): Keyword => ({
     if (!Array.isArray(data)) return undefined
     const seen = new Set<string>()
     for (const [index, item] of data.entries()) {
-      const text = canonical(item)
+      const text = sortedJson(item)
       if (seen.has(text)) {
         const at = { pointer: `${pointer}/${index}`, duplicatePointer: pointer, arrayPointer: pointer }
         return node.createError("unique-items-error", { ...at, value: "", schema: node.schema })
@@ -261,10 +262,3 @@ const uniqueItems = (keyword: Keyword): Keyword => ({
     return undefined
   }
 })
-
-const canonical = (value: unknown): string =>
-  JSON.stringify(value, (_key, part: unknown) =>
-    typeof part === "object" && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).toSorted(([left], [right]) => (left < right ? -1 : 1)))
-      : part
-  )

@@ -14,11 +14,4 @@ export {
 export { EventTypeDeclarations } from "./EventTypeDeclarations.ts"
 export { configuredTypes, EventTypes } from "./EventTypes.ts"
 export { cameAsCloudEvent, type EventMessage, openEvent, type OpenedEvent } from "./open-event.ts"
-export {
-  type DeclaredTypes,
-  faultsOfContent,
-  type GivenEvent,
-  judgeEvent,
-  type JudgedEvent,
-  publisherToken
-} from "./judgement.ts"
+export { type DeclaredTypes, faultsOfContent, type GivenEvent, judgeEvent, type JudgedEvent } from "./judgement.ts"

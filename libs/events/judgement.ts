@@ -4,7 +4,7 @@
  * read; a type of the configuration as the file now has it. Pure.
  */
 import { Result } from "effect"
-import { decodeEnvelope, decodeToken, encodeToken, type Envelope, type Fault, findEvent } from "#base"
+import { decodeEnvelope, decodeToken, type Envelope, type Fault, findEvent } from "#base"
 import { mayComeFromOutside } from "#bus"
 import { cloudEventFaults } from "#events/cloudevents"
 import { type EventType, under } from "./event-types.ts"
@@ -86,9 +86,6 @@ export const faultsOfContent = (type: EventType, envelope: Envelope): ReadonlyAr
 }
 
 const refused = (path: string, message: string) => Result.fail([{ path, message }])
-
-/** The publisher as a token of a subject: a user of the broker, or a token of our HTTP APIs by its label. */
-export const publisherToken = (owner: string): string => encodeToken(owner)
 
 const ownerOf = (from: string): string =>
   Result.getOrElse(

@@ -1,4 +1,4 @@
-/** JSON as bytes and as text, for what is passed on exactly as written. */
+/** JSON as bytes and as text: passed on exactly as written, or compared in one spelling. */
 export {
   parseBoundedText,
   parseJson,
@@ -8,3 +8,4 @@ export {
   utf8Text
 } from "./json-bytes.ts"
 export { elementTexts, memberTexts } from "./parts.ts"
+export { sameJson, sortedJson } from "./sorted-json.ts"

@@ -13,6 +13,7 @@ import {
   type KeptSecret
 } from "#webhooks/contract"
 import { faultOfName, type Fault, secretFault, type SecretKind } from "#base"
+import { sameJson } from "#base/json"
 import {
   credentialFaults,
   lackingCredentials,
@@ -341,13 +342,3 @@ const isLike = (record: EndpointRecord, settings: EndpointSettings, secrets: Sec
     has(record.standardWebhooksSecrets, secrets.standardWebhooksSecret)
   )
 }
-
-const sameJson = (left: unknown, right: unknown) => sorted(left) === sorted(right)
-
-/** JSON with the keys of every object sorted. */
-const sorted = (value: unknown): string =>
-  JSON.stringify(value, (_key, part: unknown) =>
-    typeof part === "object" && part !== null && !Array.isArray(part)
-      ? Object.fromEntries(Object.entries(part).toSorted(([left], [right]) => (left < right ? -1 : 1)))
-      : part
-  )

@@ -1,8 +1,8 @@
 /** Takes in events of publishers outside the fleet: judges each, and stores the good ones in EVENTS, in their order. */
 import { Context, Effect, Layer, Result } from "effect"
 import { type BusError, envelopeBytesMax, isTooLarge, Publisher } from "#bus"
-import { type Fault, subjects } from "#base"
-import { EventTypes, judgeEvent, type OpenedEvent, publisherToken } from "#events"
+import { encodeToken, type Fault, subjects } from "#base"
+import { EventTypes, judgeEvent, type OpenedEvent } from "#events"
 import type { ReadOptions } from "#events/cloudevents"
 import type { StoredEventPlace } from "#events/contract"
 
@@ -47,7 +47,7 @@ export class EventIntake extends Context.Service<
       const store = ({ owner, event, id }: ArrivedEvent) => {
         const { event: name } = event.envelope as { readonly event: string }
         const options = id === undefined ? {} : { messageId: `${owner} ${id}` }
-        return publisher.publishRaw(subjects.eventFrom(publisherToken(owner), name), event.body, options)
+        return publisher.publishRaw(subjects.eventFrom(encodeToken(owner), name), event.body, options)
       }
 
       const publish = Effect.fn("EventIntake.publish")(function* (events: ReadonlyArray<ArrivedEvent>) {
@@ -72,7 +72,7 @@ const tooLarge: Fault = { path: "", message: `an event has at most ${envelopeByt
 
 const judged = ({ owner, event, name }: ArrivedEvent, types: EventTypes["Service"]): Faults => {
   if (event.body.length > envelopeBytesMax) return [tooLarge]
-  const from = publisherToken(owner)
+  const from = encodeToken(owner)
   const found = judgeEvent({ envelope: event.envelope, from, sequence: Infinity }, types)
   if (Result.isFailure(found)) return found.failure
   const { event: own } = found.success.envelope

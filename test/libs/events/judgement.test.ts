@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
-import { eventCatalogue, exampleEnvelope } from "#base"
-import { type DeclaredTypes, type EventType, judgeEvent, publisherToken, readEventType } from "#events"
+import { encodeToken, eventCatalogue, exampleEnvelope } from "#base"
+import { type DeclaredTypes, type EventType, judgeEvent, readEventType } from "#events"
 import { decodeEventType } from "#events/contract"
 
 const typeOf = (given: Readonly<Record<string, unknown>>): EventType =>
@@ -38,7 +38,7 @@ const withSchema = typeOf({ Schema: { type: "object", required: ["id"], properti
 describe("an event's judgement", () => {
   const table: ReadonlyArray<readonly [string, unknown, string, DeclaredTypes, string]> = [
     ["of a declared type, by its owner", orderCreated(), "internal-services", typesOf(typeOf({})), "declared"],
-    ["by a token that owns the type", orderCreated(), publisherToken("token:shop"), typesOf(typeOf({})), "declared"],
+    ["by a token that owns the type", orderCreated(), encodeToken("token:shop"), typesOf(typeOf({})), "declared"],
     ["of an opt-in type", orderCreated(), "internal-services", typesOf(typeOf({ OptIn: true })), "declared, opt-in"],
     [
       "whose type nobody declared",
@@ -58,7 +58,7 @@ describe("an event's judgement", () => {
     [
       "by another token",
       orderCreated(),
-      publisherToken("token:Shop"),
+      encodeToken("token:Shop"),
       typesOf(typeOf({})),
       "/event: token:Shop is no owner of order.created"
     ],
